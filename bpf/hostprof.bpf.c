@@ -13,9 +13,7 @@
 #include "sample/alloc.h"
 #include "sample/alloc_tracer.h"
 #include "sample/clock.h"
-#include "sample/locks/contention_probe.h"
-#include "sample/locks/lock_probe.h"
-#include "sample/locks/park_probe.h"
+#include "sample/locks/programs.h"
 #include "sample/malloc.h"
 #include "sample/offcpu_parked.h"
 #include "sample/offcpu_thread.h"
@@ -171,17 +169,10 @@ int sample_waker(__u64 *ctx)
 
 	if (!thread || !state || !waking_is_wanted(thread, offcpu_least_ns))
 		return 0;
-	trigger.task = bpf_get_current_task_btf();
 	trigger.time_ns = thread->woken_ns;
 	trigger.alloc_object = thread->out_ns;
-	trigger.woken_tid = task->pid;
-	trigger.waker = offcpu_waker_kind(trigger.task);
-	if (offcpu_waker_has_room(trigger.time_ns) &&
-	    trigger_take(&trigger, state, ctx, NULL) == TRIGGER_SENT)
-		counter_add(WIRE_COUNTER_OFFCPU_WAKERS, 1);
-	else
-		counter_add(WIRE_COUNTER_OFFCPU_WAKERS_DROPPED, 1);
-	return 0;
+	return offcpu_take_waker(&trigger, state, ctx, task, WIRE_COUNTER_OFFCPU_WAKERS,
+				 WIRE_COUNTER_OFFCPU_WAKERS_DROPPED);
 }
 
 /* A thread, one after another; at the end none. */
@@ -193,38 +184,6 @@ int list_parked(struct bpf_iter__task *ctx)
 
 	if (task && parked_is_wanted(task))
 		parked_tell(task, ctx->meta->seq);
-	return 0;
-}
-
-/* Somebody begins to wait for a lock of the kernel's: void *lock, unsigned int flags. */
-SEC("?tp_btf/contention_begin")
-
-int note_contention(__u64 *ctx)
-{
-	if (sampling)
-		contention_note(ctx[0], ctx[1]);
-	return 0;
-}
-
-/* Its wait is over: void *lock, int ret. That is the sample's time. */
-SEC("?tp_btf/contention_end")
-
-int sample_kernel_lock(__u64 *ctx)
-{
-	struct trigger trigger = { .event = trigger_event[WIRE_TRIGGER_KERNEL_LOCK],
-				   .flags = WIRE_SAMPLE_WEIGHED };
-	struct contention_book *cpu = contention_of_cpu();
-	struct cpu_state *state = trigger_cpu_state();
-	struct contention_told told = {};
-
-	if (!cpu || cpu->busy)
-		return 0;
-	*(volatile wire_u32 *)&cpu->busy = 1;
-	if (contention_fill(&told, cpu, state, ctx[0]) && state) {
-		contention_tell(&trigger, &told, ctx[0]);
-		trigger_fire(&trigger, state, ctx, NULL);
-	}
-	*(volatile wire_u32 *)&cpu->busy = 0;
 	return 0;
 }
 
@@ -252,71 +211,6 @@ int sample_alloc_agent(struct pt_regs *ctx)
 	if (!alloc_weigh_agent(&trigger))
 		return 0;
 	return trigger_fire(&trigger, state, ctx, ctx);
-}
-
-/*
- * hostprof_lock() of the agent (jvmagent/locks.h), likewise: a wait has ended. That is the sample's time, for others have come
- * since it began.
- */
-SEC("?kprobe")
-
-int sample_lock_agent(struct pt_regs *ctx)
-{
-	const struct lock_call call = { ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8 };
-	struct trigger trigger = { .event = bpf_get_attach_cookie(ctx),
-				   .in_user = true,
-				   .at_entry = true,
-				   .preemptible = true,
-				   .state = WIRE_STATE_SLEEPING,
-				   .flags = WIRE_SAMPLE_LOCK | WIRE_SAMPLE_WEIGHED };
-	struct cpu_state *state = trigger_enter(&trigger);
-
-	if (!state || !lock_is_valid(&call))
-		return 0;
-	trigger.cause = lock_cause(call.kind);
-	trigger.alloc_class = call.class_id;
-	trigger.alloc_size = call.length_ns;
-	trigger.alloc_interval = call.chance;
-	trigger.alloc_object = call.identity;
-	trigger.lock_owner = lock_owner_at(trigger.task, ctx->r9);
-	trigger.weight = call.length_ns * call.chance;
-	return trigger_fire(&trigger, state, ctx, ctx);
-}
-
-/* hostprof_lock_begin() of the agent: a wait to enter a monitor begins. */
-SEC("?kprobe")
-
-int note_lock_begin(struct pt_regs *ctx)
-{
-	struct trigger trigger = { .in_user = true };
-	struct cpu_state *state = trigger_enter(&trigger);
-
-	if (state)
-		lock_begin(&trigger, state, ctx->di, ctx->sp);
-	return 0;
-}
-
-/* A thread of a JVM parks, or goes on. */
-SEC("?kprobe")
-
-int sample_lock_park(struct pt_regs *ctx)
-{
-	wire_u64 cookie = bpf_get_attach_cookie(ctx);
-	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
-				   .in_user = true,
-				   .preemptible = true,
-				   .state = WIRE_STATE_SLEEPING,
-				   .cause = WIRE_CAUSE_PARK,
-				   .flags = WIRE_SAMPLE_LOCK | WIRE_SAMPLE_WEIGHED };
-	struct cpu_state *state = trigger_enter(&trigger);
-
-	if (!state)
-		return 0;
-	if (WIRE_USDT_STEP(cookie >> WIRE_PLACE_FORM_SHIFT) == WIRE_PARK_BEGIN)
-		park_begin(trigger.task);
-	else if (park_fill(&trigger, ctx->sp))
-		return trigger_fire(&trigger, state, ctx, ctx);
-	return 0;
 }
 
 /* A JVM's VM thread is at one of its probes (userspace/session/safepoints/). The stack is that of there. */

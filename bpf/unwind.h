@@ -71,6 +71,7 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->frozen_at.live = 0;
 	c->frozen_at.yields = 0;
 	c->frozen_at.young[0] = c->frozen_at.young[1] = 1; /* no code's */
+	c->virtual_thread.object = 0;
 	c->virtual_thread.id = 0;
 	c->virtual_thread.name_bytes = 0;
 	c->has_anchor = 0;

@@ -224,7 +224,8 @@ struct wire_sample {
 	 * nanoseconds until the threads had stopped, and the object's number that until they went on. Of a wait for a lock of the kernel's the class
 	 * is an enum wire_contention_field, the size 0, the interval how many it stands for, and the object's number the lock's address.
 	 *
-	 * Of a waker the object's number is when the thread that it woke had left: the time_ns of that one's sample.
+	 * Of a waker the object's number is when the thread that it woke had left: the time_ns of that one's sample; but of one that ended a wait for a
+	 * lock, whose wait_number is that of the wait's own sample.
 	 */
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;	 /* bytes of the object */
@@ -239,7 +240,9 @@ struct wire_sample {
 	wire_u8 waker; /* enum wire_waker: it is the stack of who ended another thread's wait, and weighs nothing */
 	wire_u32 woken_tid; /* then that thread's; else 0 */
 	wire_u8 text;	    /* enum wire_text */
-	wire_u8 pad[7];
+	wire_u8 pad[3];
+	wire_u32
+		wait_number; /* of a wait for a lock, of which wakers are told: the thread's how many-th it is; 0: nobody tells */
 	char comm[WIRE_COMM_LEN];
 	/* Kernel addresses, then user words, both leaf first; then the name, filled up to whole words. */
 	wire_u64 words[];

@@ -44,6 +44,7 @@ enum wire_owner_kind {
 	WIRE_OWNER_NUMBER, /* a java.lang.Thread, maybe a virtual one, by its number */
 	WIRE_OWNER_PLACE,  /* it is, or has on its stack, what lies at this address */
 	WIRE_OWNER_ANONYMOUS, /* the monitor does not tell: a struct wire_lock_begin was sent, of this begin_ns */
+	WIRE_OWNER_VIRTUAL, /* a virtual thread, by its number */
 };
 
 #define WIRE_OWNER_KIND_SHIFT 60
@@ -65,18 +66,32 @@ struct wire_lock_begin {
 	wire_u32 tid;
 };
 
+/* What leads to the virtual thread that leaves its carrier, or comes back (bpf/hotspot/yielding.h). Offsets in bytes. */
+struct wire_yielding {
+	wire_u64 klass;	 /* java.lang.VirtualThread's Klass; 0: nothing of this is known */
+	wire_u16 entry;	 /* in a JavaThread: the address of its ContinuationEntry */
+	wire_u16 target; /* in a jdk.internal.vm.Continuation: a reference to what it runs */
+	wire_u16 first;	 /* in that: where its references begin */
+	wire_u16 id;	 /* in a java.lang.Thread: its number, 8 bytes */
+};
+
+/* Virtual threads that have parked and are followed, of all JVMs at one time; those that have parked for longest make room. */
+#define WIRE_LOCK_YIELDS 16384
+
 struct wire_parking {
 	wire_u64 start_ns; /* of the process; 0 until it is first seen */
 	struct wire_object object;
 	struct wire_own_thread own;
 	struct wire_blocker blocker;
 	struct wire_lock_owner owner;
+	struct wire_yielding yielding;
 	struct wire_pace pace; /* BPF's */
 };
 
 _Static_assert(sizeof(struct wire_blocker) == 16, "wire_blocker");
 _Static_assert(sizeof(struct wire_lock_owner) == 32, "wire_lock_owner");
 _Static_assert(sizeof(struct wire_lock_begin) == 32, "wire_lock_begin");
-_Static_assert(sizeof(struct wire_parking) == 96, "wire_parking");
+_Static_assert(sizeof(struct wire_yielding) == 16, "wire_yielding");
+_Static_assert(sizeof(struct wire_parking) == 112, "wire_parking");
 
 #endif

@@ -28,6 +28,12 @@ enum wire_park_step {
 	WIRE_PARK_STEPS
 };
 
+/* The same of virtual threads: functions of libjvm that its stubs call */
+enum wire_yield_step {
+	WIRE_YIELD_FREEZE, /* freeze(JavaThread *, …): the frames go into the heap */
+	WIRE_YIELD_THAW, /* Continuation::prepare_thaw(JavaThread *, bool return_barrier): the first of them come back */
+};
+
 /* -e jit */
 enum wire_jit_step {
 	WIRE_JIT_BEGIN, /* hotspot:method__compile__begin */

@@ -1,17 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# check.sh [lint] [unit] [rootless] [root] [hostile]: lint, run the tests that are built in $BUILD and print one line
+# check.sh [lint] [unit] [rootless] [beside] [root] [hostile]: lint, run the tests that are built in $BUILD and print one line
 # with the sums. Hostile tests that run in seconds are root tests, too. MAKE_UNIT_TESTS: how unit tests are made first.
 # A unit test's output is shown when something in it failed, a root test's line by line.
 # A root test that fails is tried once more (tests/root/hp.py): those that passed only then are
 # counted in the line before the last, and are failed tests when they are more than one in a hundred.
+# What failed, each time, is said again before the sums: a long output is often cut to its end.
 set -u
 
 build=$(realpath "${BUILD:-build}")
 timeout_s=${TEST_TIMEOUT_S:-900}
+FAILURE_LENGTH=300
 passed=0 failed=0 skipped=0 retried=0 root_tests=0
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+failures=$(mktemp)
+trap 'rm -f "$log" "$failures"' EXIT
 
 # The tests need Debian's own modules (selenium), which another Python before it in PATH lacks.
 python=python3
@@ -35,6 +38,7 @@ note() {
 	local name=$1 status=$2 p=$3 f=$4 s=$5
 
 	[ "$status" -ne 0 ] && [ "$f" -eq 0 ] && f=1
+	grep -E '^(FAIL |FAILED |\[  FAILED  \] test_)' "$log" | sort -u | cut -c "1-$FAILURE_LENGTH" | sed "s/^/$name: /" >>"$failures"
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	if [ "$f" -ne 0 ]; then
 		echo "FAILED $name (exit code $status)"
@@ -96,6 +100,7 @@ run_file() {
 	shift
 
 	"$@" env HOSTPROF_BUILD="$build" HOSTPROF_JDKS="${HOSTPROF_JDKS-}" HOSTPROF_RETRY=1 \
+		HOSTPROF_FAST="${HOSTPROF_FAST-}" \
 		PYTHONDONTWRITEBYTECODE=1 timeout -k 20 "$timeout_s" "$python" "$script" 2>&1 \
 		</dev/null | tee "$log"
 	status=${PIPESTATUS[0]}
@@ -142,9 +147,23 @@ run_rootless() {
 	run_files "${files[@]}"
 }
 
+# Those that other recordings do not disturb, nor they them: they judge frames and names of programs of their own.
+run_beside() {
+	# A part that is not alone was made to wait for others; these are not to be late.
+	renice -n 1 "$BASHPID" >/dev/null 2>&1
+	mapfile -t files < <(grep -l '^# Runs beside others\.$' tests/root/test_*.py)
+	HOSTPROF_FAST=1 run_files "${files[@]}"
+}
+
+# Those first that other recordings disturb: unit tests, which are compiled meanwhile, give way to them. Those last that judge how long
+# something took: nothing runs beside them any more.
 run_root() {
-	mapfile -t files < <(grep -L '^# Needs no root\.$' tests/root/test_*.py)
-	run_files "${files[@]}"
+	mapfile -t files < <(
+		grep -l '^# Runs first\.$' tests/root/test_*.py
+		grep -L -E '^# (Needs no root|Runs (beside others|first|last))\.$' tests/root/test_*.py
+		grep -l '^# Runs last\.$' tests/root/test_*.py
+	)
+	HOSTPROF_FAST=1 run_files "${files[@]}"
 }
 
 # The other PARTs want a cpu, root tests mostly wait: they run beside these, and are shown after them.
@@ -177,13 +196,17 @@ run_hostile() {
 }
 
 cd "$(dirname "$0")/.." || exit 1
-[ $# -gt 0 ] || set -- lint unit rootless root
+[ $# -gt 0 ] || set -- lint unit rootless beside root
 if [ $# -gt 1 ] && [ "${!#}" = root ]; then
 	run_beside_root "${@:1:$#-1}"
 else
 	for part; do
 		"run_$part" || exit 1
 	done
+fi
+if [ -s "$failures" ]; then
+	echo "What failed, at its first or second try:"
+	cat "$failures"
 fi
 [ "$root_tests" -eq 0 ] || judge_retries
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -251,15 +251,16 @@ names_java_methods() {
 	[ $r -eq 0 ] && expect ';Chain.run_.*;Chain.first_.*;Chain.burn_' "$out" 40
 }
 
-# The agent comes for it, which takes an emulator a while; the class is the leaf.
+# The agent comes for it, which takes an emulator a while; the class is the leaf, but for who lets go of it.
 samples_locks() {
 	[ -d /java ] || return 77
 	start_java Locks 100000 || return 1
-	profile -e lock -p "$busy" -d 25
+	profile -e lock --waker -p "$busy" -d 25
 	r=$?
 	kill "$busy"
 	[ $r -eq 0 ] && expect ';Locks.enterGate_.*;Locks.passGate_[^;]*;Locks.Gate' "$out" 10 &&
-		expect ';Locks.waitForAlarm_.*;Locks.Alarm' "$out" 10
+		expect ';Locks.waitForAlarm_.*;Locks.Alarm' "$out" 10 &&
+		expect ';Locks.Gate_[^;]*;\[woken by\];.*;Locks.holdGate_.*;\[holder tid=' "$out" 10
 }
 
 # --- native stacks: these programs are compiled without frame pointers --------------------------

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Format, layers, sizes, shell scripts, licence lines, who makes files, what docs name, texts of
-# mutants, stacks of BPF, and what the agent imports.
+# mutants and of changes that change nothing, stacks of BPF, and what the agent imports.
 # The checks are called by name through step().
 # shellcheck disable=SC2317
 set -u
@@ -67,6 +67,16 @@ check_reasons() {
 	}
 }
 
+# The explanations of scripts/mutate-equivalent.txt are of lines that are there.
+check_equivalents() {
+	python3 -c 'import sys
+sys.path.insert(0, "scripts")
+from mutation import equivalents
+gone = list(equivalents.stale())
+print(*gone, sep="\n", end="\n" * bool(gone))
+sys.exit(bool(gone))'
+}
+
 # What we write for the user is opened in one place; the attach protocol's files are the other, and brokers may make none.
 check_outputs() {
 	! grep -rnE 'O_CREAT|O_TMPFILE|\<(creat|fopen|freopen|mkstemp|mkostemps?|tmpfile)\(' userspace --include='*.c' |
@@ -88,6 +98,7 @@ step reasons check_reasons
 step outputs check_outputs
 step docs scripts/check-docs.py
 step mutants scripts/check-mutants.py --texts
+step equivalents check_equivalents
 step parsers scripts/check-parsers.py "$build"
 step bpf-stack scripts/check-bpf-stack.py "$build/gen/hostprof.bpf.o"
 step agent scripts/check-agent.sh "$build/libhostprof-agent.so"

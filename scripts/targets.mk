@@ -24,7 +24,7 @@ run: ## profile this host for 10 s into hostprof.html
 
 check: ## lint and run all tests; those that need root are skipped without it
 	@+$(AGAIN) all workloads $(BUILD)/tests/test_recording
-	@+$(SCRIPT_ENV) MAKE_UNIT_TESTS="$(AGAIN) unit-tests" scripts/check.sh lint unit rootless root
+	@+$(SCRIPT_ENV) MAKE_UNIT_TESTS="$(AGAIN) unit-tests" scripts/check.sh lint unit rootless beside root
 
 check-unit: ## run the unit tests
 	@+$(AGAIN) unit-tests
@@ -32,7 +32,7 @@ check-unit: ## run the unit tests
 
 check-root: ## run the tests that load BPF programs and profile real processes
 	@+$(AGAIN) all workloads $(BUILD)/tests/test_recording
-	@$(SCRIPT_ENV) scripts/check.sh rootless root
+	@$(SCRIPT_ENV) scripts/check.sh rootless beside root
 
 check-hostile: ## attacks on a recording: it ends, stays small, and says the truth of everybody else (root, minutes)
 	@+$(AGAIN) all workloads
@@ -112,9 +112,10 @@ check-differential: ## walk 10,000 stacks that perf takes as we do, as libdwfl a
 	@+$(AGAIN) $(BUILD)/tools/differential
 	@$(SCRIPT_ENV) tests/tools/differential/run.py
 
-fuzz: ## run every fuzzer over its corpus for FUZZ_SECONDS (20; 0: only the corpus)
+fuzz: ## run every fuzzer (or FUZZERS) over its corpus for FUZZ_SECONDS (20; 0: only the corpus); FUZZ_LEDGER=1 notes how long
 	@+$(AGAIN) BUILD=$(BUILD)/fuzz CC=clang SAN="$(FUZZ_FLAGS)" CFLAGS="-O1 -g -Wno-format-nonliteral" fuzzers
-	@BUILD=$(BUILD)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
+	@BUILD=$(BUILD)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_LEDGER=$(FUZZ_LEDGER) scripts/fuzz.sh \
+		$(FUZZERS:%=tests/fuzz/fuzz_%.c)
 
 lint: ## check format, layers, sizes, scripts, licence lines, mutants, BPF stacks, the agent's imports
 	@+$(AGAIN) $(BUILD)/libhostprof-agent.so $(BUILD)/gen/hostprof.bpf.o

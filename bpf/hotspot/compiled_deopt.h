@@ -162,14 +162,24 @@ UNWIND_ALONE_AT(int, compiled_swap_mark, 0, UNWIND_TEXT_BYTES - 8, COMPILED_SWAP
 
 #endif
 
+struct compiled_swap_search {
+	struct unwind_cursor *c;
+	int done;
+};
+
+static long compiled_swap_turn(wire_u32 turn, struct compiled_swap_search *swap)
+{
+	swap->done = compiled_swap_mark(swap->c, UNWIND_TEXT_BEHIND - 1 - turn);
+	return swap->done != COMPILED_SWAP_NONE;
+}
+
 /* The last of them that is in front of pc, near the loop. */
 static inline int compiled_swap_done(struct unwind_cursor *c)
 {
-	int done = COMPILED_SWAP_NONE;
+	struct compiled_swap_search swap = { .c = c, .done = COMPILED_SWAP_NONE };
 
-	for (wire_u32 i = 1; i < COMPILED_SWAP_BYTES && done == COMPILED_SWAP_NONE; i++)
-		done = compiled_swap_mark(c, UNWIND_TEXT_BEHIND - i);
-	return done;
+	unwind_loop(COMPILED_SWAP_BYTES - 1, compiled_swap_turn, &swap);
+	return swap.done;
 }
 
 /*

@@ -45,20 +45,36 @@ static inline bool compiled_is_inner(struct unwind_cursor *c, struct unwind_memo
 	       !cursor_load(c, memory, c->fp, ret_outer);
 }
 
+struct compiled_push {
+	const struct unwind_cursor *c;
+	wire_u64 done; /* bytes of its code that have run */
+	bool found;
+};
+
+/* push %rbp; mov %rsp,%rbp at its byte TURN? */
+static long compiled_push_turn(wire_u32 turn, struct compiled_push *push)
+{
+	const wire_u8 *code = push->c->code;
+
+	if (turn > UNWIND_CODE_BYTES - 4 || turn + 4 > push->done)
+		return 1;
+	push->found = code[turn] == LEAF_PUSH_RBP && leaf_u24(code + turn + 1) == LEAF_MOV_RBP_JIT;
+	return push->found;
+}
+
 /*
  * Do push %rbp, mov %rsp,%rbp lie between the code's beginning and pc? Runtime stubs do, and then
  * save all registers. Uses c->code.
  */
 static inline bool compiled_keeps_fp(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 begin = blob_code_begin(c), done = c->pc - begin;
+	wire_u64 begin = blob_code_begin(c);
+	struct compiled_push push = { .c = c, .done = c->pc - begin };
 
 	if (!frame_pointer_is_near(c) || memory_read(memory, c->code, UNWIND_CODE_BYTES, begin))
 		return false;
-	for (wire_u32 i = 0; i + 4 <= UNWIND_CODE_BYTES && i + 4 <= done; i++)
-		if (c->code[i] == LEAF_PUSH_RBP && leaf_u24(c->code + i + 1) == LEAF_MOV_RBP_JIT)
-			return true;
-	return false;
+	unwind_loop(UNWIND_CODE_BYTES - 3, compiled_push_turn, &push);
+	return push.found;
 }
 
 #ifdef __bpf__

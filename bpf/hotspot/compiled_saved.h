@@ -70,6 +70,19 @@ UNWIND_ALONE(bool, compiled_is_lowered, (struct unwind_cursor * c, wire_u32 lowe
 
 #endif
 
+struct compiled_next {
+	struct unwind_cursor *c;
+	wire_u32 move;
+	wire_u32 looked; /* at so many bytes */
+};
+
+static long compiled_next_turn(wire_u32 turn, struct compiled_next *next)
+{
+	next->move = compiled_move(next->c, turn);
+	next->looked = turn + 1;
+	return next->move != COMPILED_NO_MOVE;
+}
+
 /*
  * STATE is how many bytes of the code were looked at << 32 | how far above sp they end up. The same
  * behind the next such instruction, 0: there is none near. One word, of which the verifier need not
@@ -78,16 +91,16 @@ UNWIND_ALONE(bool, compiled_is_lowered, (struct unwind_cursor * c, wire_u32 lowe
 static inline wire_u64 compiled_pass_move(struct unwind_cursor *c, struct unwind_memory *memory,
 					  wire_u64 state)
 {
-	wire_u32 move = COMPILED_NO_MOVE, saved = (wire_u32)state, at;
+	struct compiled_next next = { .c = c, .move = COMPILED_NO_MOVE };
+	wire_u32 saved = (wire_u32)state;
 
 	if (memory_read(memory, c->text, UNWIND_TEXT_BYTES, c->pc + (state >> 32)))
 		return 0;
-	for (at = 0; at < UNWIND_TEXT_BYTES - 8 && move == COMPILED_NO_MOVE; at++)
-		move = compiled_move(c, at);
-	if (move == COMPILED_NO_MOVE)
+	unwind_loop(UNWIND_TEXT_BYTES - 8, compiled_next_turn, &next);
+	if (next.move == COMPILED_NO_MOVE)
 		return 0;
-	saved += move & COMPILED_MOVE_SUB ? -(move & 0x7fff) : move & 0x7fff;
-	return ((state >> 32) + at) << 32 | saved;
+	saved += next.move & COMPILED_MOVE_SUB ? -(next.move & 0x7fff) : next.move & 0x7fff;
+	return ((state >> 32) + next.looked) << 32 | saved;
 }
 
 #ifdef __bpf__

@@ -173,18 +173,27 @@ UNWIND_ALONE_AT(enum interpreted_mark, interpreted_mark, 1, UNWIND_TEXT_BEHIND +
 
 #define INTERPRETED_NO_EXIT 0xff
 
+struct interpreted_exit_search {
+	struct unwind_cursor *c;
+	wire_u32 passed; /* bytes behind it */
+};
+
+static long interpreted_exit_turn(wire_u32 turn, struct interpreted_exit_search *search)
+{
+	int mark = interpreted_mark(search->c, UNWIND_TEXT_BEHIND - turn);
+
+	if (mark == INTERPRETED_LEAVE)
+		search->passed = turn;
+	return mark == INTERPRETED_LEAVE || (mark == INTERPRETED_JUMP && turn >= 2);
+}
+
 /* How many bytes behind such a `leave` pc is, with no jump between: that would end the sequence. */
 static inline wire_u32 interpreted_find_exit(struct unwind_cursor *c)
 {
-	for (wire_u32 passed = 0; passed < INTERPRETED_EXIT_BYTES; passed++) {
-		int mark = interpreted_mark(c, UNWIND_TEXT_BEHIND - passed);
+	struct interpreted_exit_search search = { .c = c, .passed = INTERPRETED_NO_EXIT };
 
-		if (mark == INTERPRETED_LEAVE)
-			return passed;
-		if (mark == INTERPRETED_JUMP && passed >= 2)
-			break;
-	}
-	return INTERPRETED_NO_EXIT;
+	unwind_loop(INTERPRETED_EXIT_BYTES, interpreted_exit_turn, &search);
+	return search.passed;
 }
 
 #ifdef __bpf__

@@ -10,13 +10,30 @@
 
 #include "hotspot/interpreted_rethrow.h"
 
+struct interpreted_search {
+	const struct unwind_cursor *c;
+	wire_u32 at, found;
+};
+
+static long interpreted_search_turn(wire_u32 turn, struct interpreted_search *search)
+{
+	const struct wire_jvm *jvm = &search->c->jvm;
+
+	if (turn >= WIRE_JVM_ENTRIES - 1 || turn + 1 >= jvm->entry_count)
+		return 1;
+	if (search->at < jvm->entries[turn].start || search->at >= jvm->entries[turn + 1].start)
+		return 0;
+	search->found = turn;
+	return 1;
+}
+
 /* The number of the entry that holds AT, bytes from the first one's start; or WIRE_JVM_ENTRIES. */
 static inline wire_u32 interpreted_find_entry(const struct unwind_cursor *c, wire_u32 at)
 {
-	for (wire_u32 i = 0; i + 1 < WIRE_JVM_ENTRIES && i + 1 < c->jvm.entry_count; i++)
-		if (at >= c->jvm.entries[i].start && at < c->jvm.entries[i + 1].start)
-			return i;
-	return WIRE_JVM_ENTRIES;
+	struct interpreted_search search = { .c = c, .at = at, .found = WIRE_JVM_ENTRIES };
+
+	unwind_loop(WIRE_JVM_ENTRIES - 1, interpreted_search_turn, &search);
+	return search.found;
 }
 
 #ifdef __bpf__

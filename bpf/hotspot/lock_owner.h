@@ -68,6 +68,15 @@ static inline bool lock_owner_is_lock(const struct wire_lock_owner *o, struct un
 	       super == o->synchronizer;
 }
 
+/* A virtual one has no JavaThread, or its carrier's while it is on that. */
+static inline bool lock_owner_is_virtual(const struct wire_parking *jvm,
+					 struct unwind_memory *memory, wire_u64 thread,
+					 wire_u64 java_thread)
+{
+	return !java_thread || (jvm->yielding.klass &&
+				object_klass(&jvm->object, memory, thread) == jvm->yielding.klass);
+}
+
 /* Of the object that a thread parks for, which may be a lock; 0: nobody has it, or it is none. A thread does not wait for itself. */
 static inline wire_u64 lock_owner_of_object(const struct wire_parking *jvm,
 					    struct unwind_memory *memory,
@@ -79,14 +88,15 @@ static inline wire_u64 lock_owner_of_object(const struct wire_parking *jvm,
 	if (!lock_owner_is_lock(o, memory, blocker->klass) ||
 	    !blocker_read_reference(&jvm->blocker, memory, blocker->object + o->exclusive,
 				    &thread) ||
-	    !cursor_is_user(thread) || memory_read(memory, &java_thread, 8, thread + o->eetop) ||
-	    java_thread == blocker->thread)
+	    !cursor_is_user(thread) || memory_read(memory, &java_thread, 8, thread + o->eetop))
 		return 0;
-	if (java_thread)
-		return lock_owner_thread(o, memory, blocker->thread, java_thread);
+	if (!lock_owner_is_virtual(jvm, memory, thread, java_thread))
+		return java_thread == blocker->thread
+			       ? 0
+			       : lock_owner_thread(o, memory, blocker->thread, java_thread);
 	if (memory_read(memory, &number, 8, thread + o->thread_id))
 		return 0;
-	return number ? WIRE_OWNER(NUMBER, number) : 0;
+	return number ? WIRE_OWNER(VIRTUAL, number) : 0;
 }
 
 #endif

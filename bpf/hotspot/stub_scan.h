@@ -70,20 +70,35 @@ static inline bool stub_has_frame(struct unwind_cursor *c, struct unwind_memory 
 	return start > nearest && (!nearest || stub_enters(c, memory, start));
 }
 
+struct stub_scan {
+	struct unwind_cursor *c;
+	struct unwind_memory *memory;
+	wire_u64 found;
+};
+
+static long stub_scan_turn(wire_u32 turn, struct stub_scan *scan)
+{
+	wire_u64 at = scan->c->sp + 8ULL * (turn + 1);
+
+	scan->found = stub_start(scan->c, scan->memory, at) ? at : 0;
+	return scan->found != 0;
+}
+
 /*
  * A return address into a caller of this stub: where it lies, or 0. A stack holds old words, and a
  * blob many stubs, so that it is the call to the nearest place in front of pc.
  */
 static inline wire_u64 stub_scan(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 nearest = stub_start(c, memory, c->sp), found = nearest ? c->sp : 0;
+	wire_u64 nearest = stub_start(c, memory, c->sp);
+	struct stub_scan scan = { .c = c, .memory = memory };
 
 	if (stub_has_frame(c, memory, nearest))
 		return c->fp + 8;
-	for (int i = 1; i < STUB_SCAN_WORDS && !found; i++)
-		if (stub_start(c, memory, c->sp + 8ULL * i))
-			found = c->sp + 8ULL * i;
-	return found;
+	if (nearest)
+		return c->sp;
+	unwind_loop(STUB_SCAN_WORDS - 1, stub_scan_turn, &scan);
+	return scan.found;
 }
 
 #ifdef __bpf__

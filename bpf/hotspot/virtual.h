@@ -102,15 +102,17 @@ static inline void virtual_read_object(struct unwind_cursor *c, struct unwind_me
 	virtual_read_name(c, memory, virtual_follow(c, memory, object + c->jvm.virtuals.name));
 }
 
+/* Of the one that is known, or of who the JavaThread at THREAD says that it is. */
 static inline void virtual_read(struct unwind_cursor *c, struct unwind_memory *memory,
 				wire_u64 thread)
 {
+	wire_u64 at = c->virtual_thread.object;
 	wire_u32 before, after;
-	wire_u64 at;
 
-	if (!virtual_heap_rests(c, memory, &before) ||
-	    memory_read(memory, &at, 8, thread + c->jvm.virtuals.vthread) ||
-	    memory_read(memory, &at, 8, at))
+	if (!virtual_heap_rests(c, memory, &before))
+		return;
+	if (!at && (memory_read(memory, &at, 8, thread + c->jvm.virtuals.vthread) ||
+		    memory_read(memory, &at, 8, at)))
 		return;
 	virtual_read_object(c, memory, at);
 	if (virtual_heap_rests(c, memory, &after) && after == before)
@@ -130,7 +132,7 @@ static inline bool virtual_find(struct unwind_cursor *c, struct unwind_memory *m
 	thread = tables_thread(c);
 	if (!thread)
 		thread = c->java_r15;
-	if (!thread || !virtual_may_be(c, memory, thread))
+	if (!c->virtual_thread.object && (!thread || !virtual_may_be(c, memory, thread)))
 		return false;
 	virtual_read(c, memory, thread);
 	return c->virtual_thread.id;

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
 /*
- * Sample points that lie at random on a thread's way of bytes, INTERVAL of them apart on average: the distance to the next
+ * Chance. Sample points that lie at random on a thread's way of bytes, INTERVAL of them apart on average: the distance to the next
  * one is exponential, so that it does not matter what went before. There are no floating-point numbers here.
  */
 #ifndef HOSTPROF_BPF_SAMPLE_DRAW_H
 #define HOSTPROF_BPF_SAMPLE_DRAW_H
 
 #include "wire.h"
+
+/* With a chance of 2^-HALVED. RANDOM: any 32 bits. */
+static inline bool draw_is_taken(wire_u32 halved, wire_u32 random)
+{
+	return !(random & ((1U << (halved & 31)) - 1));
+}
 
 /* Intervals are up to 2^30 (capture/event.h), doubled THIN_MOST_DOUBLED times. */
 #define DRAW_MOST_INTERVAL (1ULL << 42)

@@ -16,7 +16,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_OFFCPU_H
 #define HOSTPROF_BPF_SAMPLE_OFFCPU_H
 
-#include "wire.h"
+#include "sample/draw.h"
 
 /* A step that was doubled WIRE_OFFCPU_STEP_DOUBLED times, where all waits are wanted; else the least length, doubled so from the first. */
 #define OFFCPU_STEP_NS 1000000ULL
@@ -130,19 +130,21 @@ static inline wire_u32 offcpu_site(struct wire_offcpu *thread, wire_u32 key, wir
 	return at;
 }
 
-static inline wire_u32 offcpu_learn_shift(const struct wire_offcpu_site *site)
+/* The share (a power of two) by which the next one of COUNT changes what is known of them. */
+static inline wire_u32 offcpu_learn_shift(wire_u32 count)
 {
-	wire_u32 shift = 1;
+	wire_u32 shift = 0;
 
-	for (wire_u32 i = 1; i < OFFCPU_LEARN_SHIFT; i++)
-		shift += site->waits >> i != 0;
+	for (wire_u32 i = 0; i < OFFCPU_LEARN_SHIFT; i++)
+		shift += count >> i != 0;
 	return shift;
 }
 
 static inline void offcpu_learn(struct wire_offcpu_site *site, wire_u64 length_ns, wire_u64 step_ns)
 {
 	wire_u64 square = offcpu_square(length_ns, step_ns);
-	wire_u32 shift = offcpu_learn_shift(site) & 15;
+	/* What a new place begins with counts as one. */
+	wire_u32 shift = offcpu_learn_shift(site->waits | 1) & 15;
 
 	if (square > site->square)
 		site->square += (square - site->square) >> shift;
@@ -194,12 +196,6 @@ static inline void offcpu_rate_count(struct offcpu_rate *rate)
 	rate->taken = 0;
 }
 
-/* RANDOM: any 32 bits. */
-static inline bool offcpu_is_taken(wire_u32 halved, wire_u32 random)
-{
-	return !(random & ((1U << halved) - 1));
-}
-
 /* --- sums ------------------------------------------------------------------------------------- */
 
 /*
@@ -231,10 +227,8 @@ static inline wire_u64 offcpu_weight(wire_s64 *owed_ns, wire_u64 length_ns, wire
 static inline void offcpu_skip(struct wire_offcpu_site *site, wire_u64 length_ns)
 {
 	wire_u64 length = length_ns << WIRE_OFFCPU_SKIPPED_SHIFT;
-	wire_u32 shift = 0;
+	wire_u32 shift = offcpu_learn_shift(site->skips) & 15;
 
-	for (wire_u32 i = 0; i < OFFCPU_LEARN_SHIFT; i++)
-		shift += site->skips >> i != 0;
 	if (length > site->skipped)
 		site->skipped += (length - site->skipped) >> shift;
 	else

@@ -253,7 +253,7 @@ static __always_inline bool offcpu_choose(struct wire_offcpu *thread, wire_u64 n
 	halved = offcpu_halved(site->square,
 			       (offcpu_doubled + offcpu_rate_doubled(rate, now_ns)) & 31);
 	thread->halved = halved;
-	if (!offcpu_is_taken(halved & 31, bpf_get_prandom_u32()))
+	if (!draw_is_taken(halved, bpf_get_prandom_u32()))
 		return false;
 	offcpu_rate_count(rate);
 	return true;
@@ -371,6 +371,22 @@ static __always_inline wire_u32 offcpu_preempt_count(struct task_struct *task)
 static __always_inline enum wire_waker offcpu_waker_kind(struct task_struct *task)
 {
 	return waking_kind(task->pid == 0, task->pid ? offcpu_preempt_count(task) : 0);
+}
+
+/* A sample of who wakes WOKEN just now; TRIGGER says which of its waits that ends. SENT, DROPPED: what counts such. */
+static __always_inline int offcpu_take_waker(struct trigger *trigger, struct cpu_state *state,
+					     void *ctx, const struct task_struct *woken,
+					     wire_u32 sent, wire_u32 dropped)
+{
+	trigger->task = bpf_get_current_task_btf();
+	trigger->woken_tid = woken->pid;
+	trigger->waker = offcpu_waker_kind(trigger->task);
+	if (offcpu_waker_has_room(trigger->time_ns) &&
+	    trigger_take(trigger, state, ctx, NULL) == TRIGGER_SENT)
+		counter_add(sent, 1);
+	else
+		counter_add(dropped, 1);
+	return 0;
 }
 
 #endif

@@ -10,6 +10,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_TRIGGER_H
 #define HOSTPROF_BPF_SAMPLE_TRIGGER_H
 
+#include "sample/locks/lock_book.h"
 #include "sample/phases/class_load_text.h"
 #include "sample/phases/compilation_text.h"
 #include "sample/phases/gc_text.h"
@@ -29,12 +30,15 @@ struct trigger {
 	wire_u8 flags;		  /* those of WIRE_SAMPLE_… that it knows */
 	wire_u8 waker;		  /* enum wire_waker */
 	wire_u32 woken_tid;	  /* of a waker */
+	wire_u32 wait_number;	  /* of a wait for a lock, and of its waker */
 	/* Of an allocation, as in struct wire_sample. */
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;
 	wire_u64 alloc_interval;
 	wire_u64 alloc_object;
 	wire_u64 lock_owner;
+	const struct lock_told
+		*told;	  /* of a virtual thread that waited: in place of all these; NULL: none */
 	wire_u64 text_at; /* a string of the task's that goes with the sample; 0: none */
 	const struct compilation_seen *compilation; /* or this one; NULL: none */
 	const struct class_load_seen *class_load;   /* the same */
@@ -99,6 +103,17 @@ static __always_inline struct scratch *trigger_scratch(wire_u32 level)
 	return level < WIRE_SCRATCH_LEVELS ? bpf_map_lookup_elem(&scratches, &index) : NULL;
 }
 
+/* Read when they are wanted: more than registers hold. */
+static __always_inline void trigger_describe_told(struct wire_sample *sample,
+						  const struct lock_told *told)
+{
+	sample->alloc_class = told->klass;
+	sample->alloc_size = told->length_ns;
+	sample->alloc_interval = told->chance;
+	sample->alloc_object = told->object;
+	sample->lock_owner = told->owner;
+}
+
 static __always_inline void trigger_describe(struct wire_sample *sample,
 					     const struct trigger *trigger)
 {
@@ -115,11 +130,14 @@ static __always_inline void trigger_describe(struct wire_sample *sample,
 	sample->cause = trigger->cause;
 	sample->waker = trigger->waker;
 	sample->woken_tid = trigger->woken_tid;
+	sample->wait_number = trigger->wait_number;
 	sample->alloc_class = trigger->alloc_class;
 	sample->alloc_size = trigger->alloc_size;
 	sample->alloc_interval = trigger->alloc_interval;
 	sample->alloc_object = trigger->alloc_object;
 	sample->lock_owner = trigger->lock_owner;
+	if (trigger->told)
+		trigger_describe_told(sample, trigger->told);
 	sample->tgid = task->tgid;
 	sample->tid = task->pid;
 	sample->start_ns = task->group_leader->start_time;

@@ -100,6 +100,8 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 	c->at_entry = trigger->at_entry;
 	c->stack_top = mm->start_stack;
 	c->frozen_at.live = 1;
+	if (trigger->told)
+		c->virtual_thread.object = trigger->told->thread;
 	c->trampoline = probed_trampoline(mm);
 	space_take(s, mm);
 	walk_take_jvm(c);

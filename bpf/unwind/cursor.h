@@ -61,6 +61,8 @@ struct frozen_walk {
 
 /* The virtual thread that the thread runs: hotspot/virtual.h. Other texts have the name's place in samples of threads that run none. */
 struct virtual_thread {
+	wire_u64
+		object; /* a VirtualThread whose sample this is, though the thread may not run it yet; 0: not known */
 	wire_u64 id; /* 0: none, or not known */
 	wire_u32 name_bytes;
 	wire_u32 name_width;

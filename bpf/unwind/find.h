@@ -17,7 +17,6 @@ enum unwind_found {
 
 /* 2^16 ranges in a process at most; 124 rows in a block; a page of one-byte rows has 34 blocks. */
 #define FIND_RANGE_TURNS 17
-#define FIND_ROW_TURNS	 7
 #define FIND_BLOCK_TURNS 34
 
 /* The instruction that the frame is in: of a return address the call before it. */
@@ -75,24 +74,37 @@ static inline enum unwind_found find_range(struct unwind_cursor *c, struct unwin
 
 /* --- row -------------------------------------------------------------------------------------- */
 
-/* The last row that starts at or below OFFSET; its rule's index. */
+/*
+ * LOW, or STEP rows on if one is there that starts at or below OFFSET: both differences are negative then. Without a branch, since the verifier
+ * would follow each.
+ */
+static inline wire_u32 find_row_from(const struct wire_block *block, wire_u32 low, wire_u32 step,
+				     wire_u32 offset)
+{
+	wire_u32 next = low + step;
+	wire_s64 is_there = (wire_s64)next - block->count;
+	wire_s64 is_below = (wire_s64)block->rows[next].offset - offset - 1;
+
+	return low + (step & (wire_u32)((is_there & is_below) >> 63));
+}
+
+/* The last row that starts at or below OFFSET, which the first one does; its rule's index. */
 static inline wire_u32 find_row(const struct wire_block *block, wire_u32 offset)
 {
-	wire_u32 low = 0, high = block->count;
+	wire_u32 low = 0;
 
-	for (int turn = 0; turn < FIND_ROW_TURNS && low < high; turn++) {
-		wire_u32 middle = (low + high) / 2;
-
-		if (middle >= WIRE_BLOCK_ROWS)
-			return 0;
-		if (block->rows[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	low--;
-	return low < WIRE_BLOCK_ROWS ? block->rows[low].rule : 0;
+	/* Each step is as many as the later ones reach together and one more; all of them reach the last row. */
+	low = find_row_from(block, low, 62, offset);
+	low = find_row_from(block, low, 31, offset);
+	low = find_row_from(block, low, 15, offset);
+	low = find_row_from(block, low, 8, offset);
+	low = find_row_from(block, low, 4, offset);
+	low = find_row_from(block, low, 2, offset);
+	low = find_row_from(block, low, 1, offset);
+	return block->rows[low].rule;
 }
+
+_Static_assert(62 + 31 + 15 + 8 + 4 + 2 + 1 == WIRE_BLOCK_ROWS - 1, "the steps of find_row()");
 
 #ifdef __bpf__
 

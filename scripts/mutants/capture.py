@@ -11,9 +11,11 @@ EVENT = "userspace/capture/event.c"
 EVENT_KIND = "userspace/capture/event_kind.c"
 SIDEBAND = "userspace/capture/sideband.c"
 DECODE = "userspace/capture/sideband_decode.c"
+THREAD = "userspace/capture/urgent_thread.c"
 CGROUP = "userspace/capture/cgroup_filter.c"
 SAMPLE = "userspace/capture/rings/sample_check.c"
 UPROBE = "userspace/capture/probes/uprobe.c"
+PROBE_PMU = "userspace/capture/probes/probe_pmu.c"
 TRACEPOINT = "userspace/capture/probes/tracepoint.c"
 LOADED = "userspace/capture/bpf_session.c"
 FIND = "userspace/symbolize/probe_find.c"
@@ -112,19 +114,22 @@ PUMPS = [
     Mutant("queue: memory is kept", QUEUE, "if (queue->room > KEPT_BYTES)", "if (0)", QUEUED),
     Mutant("a full queue stays so", PUMP, "\tpump->full = false;\n\tpthread_cond_signal(&pump->taken);",
            "\tpthread_cond_signal(&pump->taken);", PUMPED),
-    Mutant("what went wrong first is forgotten", PUMP, "\tpump->first_error = err;\n", "", PUMPED),
-    Mutant("nobody waits for the rings", PUMP, "while (!pump->has_begun)", "while (0)", PUMPED),
-    Mutant("a reader that is less urgent", PUMP, "\tbe_as_urgent(pump);\n", "", PUMPED),
-    Mutant("the reader's signals", PUMP, "pthread_sigmask(SIG_SETMASK, &all, &old);", "pthread_sigmask(SIG_SETMASK, NULL, &old);",
-           PUMPED),
+    Mutant("a thread that is less urgent", THREAD, "\tbe_as_urgent(thread);\n", "", PUMPED + ["test_urgent_thread"]),
+    Mutant("a thread's signals", THREAD, "pthread_sigmask(SIG_SETMASK, &all, &old);", "pthread_sigmask(SIG_SETMASK, NULL, &old);",
+           PUMPED + ["test_urgent_thread"]),
+    Mutant("who has ended is calmed", THREAD, "\tnote(gettid(), 0);\n", "", ["test_urgent_thread"]),
+    Mutant("nobody is calmed", THREAD, "\tnote(0, gettid());\n", "", ["test_urgent_thread"]),
+    Mutant("why the program is not there is forgotten", CAPTURE, "if (c->load.error.code) {", "if (0) {", ["test_capture", "test_capture_places"]),
+    Mutant("rings that the program does not get", CAPTURE, "err_sys(err, r, \"cannot start a thread\") : rings_publish(c->rings, err);", "r : 0;", WHOLE),
+    Mutant("another array of rings", LOADED, "r = bpf_map__reuse_fd(session->skel->maps.rings, options->rings_fd);", "r = 0;", ["test_bpf_session"]),
 ]
 
 ALL_CPUS = [
     Mutant("a cpu that came is not sampled", CPUS, "else if (!was)", "else if (0)", WHOLE),
     Mutant("sampling never begins", CAPTURE, "bpf_session_set_sampling(c->session, clock_now_ns());", "", WHOLE),
     Mutant("sampling does not end", CAPTURE, "bpf_session_set_sampling(c->session, 0);", "", WHOLE),
-    Mutant("buffers for every cpu that could be", CPUS, "c->online_count = MIN(online.size, c->cpu_count);",
-           "c->online_count = c->cpu_count;", WHOLE),
+    Mutant("buffers for every cpu that could be", CPUS, "c->online_count = MIN(c->load.online.size, possible.size);",
+           "c->online_count = possible.size;", WHOLE),
     Mutant("a cpu that came has no ring", CPUS, "int r = rings_add(c->rings, cpu, err);", "int r = 0;", WHOLE),
     Mutant("records that are not whole vanish", "userspace/capture/rings/rings_deliver.c",
            "else\n\t\thandler->invalid(data, len, handler->data);", "", ["test_sample_check", "test_rings"]),
@@ -142,10 +147,11 @@ SIDE = [
            RING),
     Mutant("records are told again", SIDEBAND, "__atomic_store_n(&page->data_tail, page->data_tail + len, __ATOMIC_RELEASE);", "",
            RING),
-    Mutant("what is relieved has no bound", SIDEBAND, " && s->held.len + waiting <= room", "", RING),
+    Mutant("what is relieved has no bound", SIDEBAND, " && left <= room", "", RING),
     Mutant("a ring with room is relieved", SIDEBAND, "waiting >= SIDEBAND_BYTES / RELIEVED_PART && ", "", RING),
     Mutant("what was relieved is told twice", SIDEBAND, "	s->held = empty;\n", "", RING),
-    Mutant("each side-band has all the room", "userspace/capture/rings/ring_pump.c", "room -= MIN(held, room);", "(void)held;", ["test_ring_pump_sides"]),
+    Mutant("each side-band has all the room", "userspace/capture/rings/ring_pump.c", "room -= MIN(left, room);", ";", ["test_ring_pump_sides"]),
+    Mutant("calm side-bands are looked at as often", "userspace/capture/rings/ring_pump.c", "return some ? SIDE_MS : CALM_SIDE_MS;", "return SIDE_MS;", ["test_ring_pump_sides"]),
     Mutant("a full queue leaves side-bands", "userspace/capture/rings/ring_pump.c", "&until);\n		relieve_sides(pump);", "&until);", ["test_ring_pump_sides"]),
     Mutant("a side-band that is closed is relieved", "userspace/capture/capture_cpus.c", "		rings_remove_side(c->rings, slot->sideband);", "		;", ["test_capture_cpus"]),
     Mutant("side-band losses not told", SIDEBAND, "lost += event.lost;", "", RING),
@@ -200,8 +206,8 @@ PROBES = [
     Mutant("perf samples tracepoints, too", EVENTS, "attr->sample_period = 0;", "attr->sample_period = 1;", OPENED),
     Mutant("a probe without its place", EVENTS, "uprobe_fill_attr(&event->probe, attr);", ";", OPENED),
     Mutant("a probe at the file's beginning", UPROBE, "attr->probe_offset = probe->offset;", "", ["test_uprobe"]),
-    Mutant("returns are calls", UPROBE, "probe->is_return ? 1ULL << bit : 0", "0", ["test_uprobe"]),
-    Mutant("the bit of returns is known", UPROBE, "1ULL << bit", "1ULL", ["test_uprobe"]),
+    Mutant("returns are calls", PROBE_PMU, "pmu_field_put(&field, is_return, configs);", "", ["test_uprobe", "test_probes"]),
+    Mutant("the bit of returns is known", PROBE_PMU, "*ret_config = configs[0];", "*ret_config = is_return;", ["test_uprobe", "test_probes"]),
     Mutant("a return at an offset", UPROBE, "probe->is_return || !uprobe_parse_plus", "!uprobe_parse_plus", ["test_uprobe"]),
     Mutant("a library's path ends at a colon", UPROBE, "strrchr(text, ':'), *function", "strchr(text, ':'), *function",
            ["test_uprobe"]),
@@ -234,7 +240,7 @@ PROBES = [
 ALIVE = ["test_capture_cpus"]
 HOTPLUG = [
     Mutant("a cpu that comes back at once is not noticed", CPUS, "if (!missing_ns && !woke)", "if (1)", ALIVE),
-    Mutant("a cpu without perf events is always new", CPUS, "was = c->cpus[cpu].is_on;", "was = c->cpus[cpu].events.count > 0;", ALIVE),
+    Mutant("a cpu without perf events is always new", CPUS, "was = c->cpus[cpu].is_on;", "was = c->cpus[cpu].events.open.len > 0;", ALIVE),
     Mutant("a cpu that went offline is there yet", CPUS, "	slot->is_on = false;\n	/* The side-band's last", "	/* The side-band's last", ALIVE),
     Mutant("a suspend is not noticed", CPUS, "if (!missing_ns && !woke)", "if (!missing_ns)", ALIVE),
     Mutant("every look opens events anew", CPUS, "MAX(elapsed_ns >> LAG_SHIFT, LEAST_LAG_NS)", "0", ALIVE),

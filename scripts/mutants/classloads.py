@@ -18,8 +18,8 @@ CHECKS = ["test_sample_check"]
 FILE = ["test_recording_phases"]
 
 MUTANTS = [
-    Mutant("classes: each of any number", CHANCE, "if (random & (chance - 1))", "if (0)", TOLD),
-    Mutant("classes: who is told stands for one", CHANCE, "\treturn chance;\n", "\treturn 1;\n", TOLD),
+    Mutant("classes: each of any number", CHANCE, "if (!draw_is_taken(doubled, random))", "if (0)", TOLD),
+    Mutant("classes: who is told stands for one", CHANCE, "return 1U << doubled;", "return 1;", TOLD),
     Mutant("classes: nobody counts", CHANCE, "\tthin_count(pace, now_ns);\n", "", TOLD),
     Mutant("classes: a name without its length", FORM, "name != USDT_NO_REG && bytes != USDT_NO_REG", "name != USDT_NO_REG", ["test_class_form"]),
     Mutant("classes: shared by any argument", FORM, "if (shared != USDT_NO_REG)", "if (1)", ["test_class_form"]),
@@ -31,5 +31,5 @@ MUTANTS = [
     Mutant("classes: any length", CHECK, "sample->name_bytes == sizeof(head) + head.class_bytes ? 0", "1 ? 0", CHECKS),
     Mutant("classes: of another place", PHASES, "\"class__loaded\"", "\"class__unloaded\"", ["test_jvm_phases"]),
     Mutant("classes: a file has one of each", WRITE, "\t*at++ = 0;\n\tat = jfr_varint(at, s->weight);", "\t*at++ = 0;\n\tat = jfr_varint(at, 1);", FILE),
-    Mutant("classes: read without their name", READ, "JFR_CLASSLOAD_EVENT),\n\t\t\t\t\t      \"count\"));\n\tjfr_put_class(reader, &s, jfr_sample_class(reader, v, found), false);", "JFR_CLASSLOAD_EVENT),\n\t\t\t\t\t      \"count\"));", FILE),
+    Mutant("classes: read without their name", READ, "JFR_CLASSLOAD_EVENT, \"count\", &s))\n\t\treturn;\n\tjfr_put_class(reader, &s, jfr_sample_class(reader, v, found), false);", "JFR_CLASSLOAD_EVENT, \"count\", &s))\n\t\treturn;", FILE),
 ]

@@ -21,6 +21,8 @@ TOLD = ["test_agent_locks"]
 OWNED = ["test_lock_owner"]
 FOUND = ["test_lock_owner_find"]
 KEPT = ["test_lock_owners"]
+JVM = "userspace/jvm/jvm_owners.c"
+NUMBERED = ["test_jvm_owners"]
 RUN = ["test_pipeline_waits"]
 FILE = ["test_recording_waits"]
 
@@ -61,8 +63,8 @@ MUTANTS = [
     Mutant("owners: 1 is nobody that tells", OWNER, "o->is_anonymous && owner == WIRE_MONITOR_ANONYMOUS", "owner == WIRE_MONITOR_ANONYMOUS", OWNED),
     Mutant("owners: a number is an address", OWNER, "if (o->has_ids)\n\t\treturn WIRE_OWNER(NUMBER, owner);\n", "", OWNED),
     Mutant("owners: all that is parked for is a lock", OWNER, "\n\t       super == o->synchronizer;", "\n\t       (super | 1);", OWNED),
-    Mutant("owners: a thread waits for itself", OWNER, " ||\n\t    java_thread == blocker->thread)", ")", OWNED),
-    Mutant("owners: a virtual one is none", OWNER, "return number ? WIRE_OWNER(NUMBER, number) : 0;", "return 0 * number;", OWNED),
+    Mutant("owners: a thread waits for itself", OWNER, "java_thread == blocker->thread\n\t\t\t       ? 0\n\t\t\t       : lock_owner", "lock_owner", OWNED),
+    Mutant("owners: a virtual one is none", OWNER, "return number ? WIRE_OWNER(VIRTUAL, number) : 0;", "return 0 * number;", OWNED),
     Mutant("owners: a stack has no begin", FIND, "look->first - s->wanted - 1 < look->second", "look->first > s->wanted", FOUND),
     Mutant("owners: what lies above a lock stack counts", FIND, "i < LOCK_STACK_SLOTS && i < count;", "i < LOCK_STACK_SLOTS + 0 * count;", FOUND),
     Mutant("owners: who has given it back has it", FIND, "return owner == WIRE_MONITOR_ANONYMOUS && now == object ? 0 : -ESTALE;", "return now == object ? 0 : -ESTALE;", FOUND),
@@ -80,4 +82,7 @@ MUTANTS = [
     Mutant("owners: always shown", READ, "if (s->owner && reader->options->lock_owners)", "if (s->owner)", FILE),
     Mutant("owners: keep samples apart", READ, "\ts->owner = 0;\n", "", FILE),
     Mutant("locks: a begin is read as a time", READ, "s.time_ns += s.weight;\n\ts.weight *= chance;", "", FILE),
+    Mutant("locks: all threads are looked at for a number", JVM, " && clock_now_ns() < until_ns", "", NUMBERED),
+    Mutant("locks: to look for a number takes none of the JVM's time", JVM, "\tthread = thread_of(jvm, found.tid, until_ns);\n\tname_time_take(&jvm->owner_time, clock_now_ns() - begin_ns);", "\tname_time_take(&jvm->owner_time, clock_now_ns() - begin_ns);\n\tthread = thread_of(jvm, found.tid, until_ns);", NUMBERED),
+    Mutant("locks: a number of the namespace is the host's", JVM, "return jvm->same_tids ? ns_tid :", "return ns_tid ? ns_tid :", NUMBERED),
 ]

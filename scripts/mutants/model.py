@@ -13,6 +13,7 @@ HMAP = "userspace/base/hmap.c"
 UNITS = "userspace/base/units.c"
 WORKER = "userspace/base/worker.c"
 ARGS = "userspace/cmd/record_args.c"
+ARGS_TOLD = "userspace/cmd/record_args_options.c"
 
 SAMPLES = ["test_sample_index", "test_profile"]
 MATCHES = ["test_match", "test_cmd_report"]
@@ -67,17 +68,17 @@ OPTIONS = [
     Mutant("-F is ignored", ARGS, "(uint32_t)args.freq_hz,", "99,", ASKED),
     Mutant("only the first of -e", ARGS, "events.count = args.event_names.len;",
            "events.count = 1;", ASKED),
-    Mutant("--all-user is --all-kernel", ARGS, ".exclude_user = a->view.all_kernel,", ".exclude_user = a->view.all_user,",
+    Mutant("--all-user is --all-kernel", ARGS_TOLD, ".exclude_user = a->view.all_kernel,", ".exclude_user = a->view.all_user,",
            ASKED),
-    Mutant("--include-idle is ignored", ARGS, ".include_idle = a->include_idle,", "", ASKED),
-    Mutant("--cgroup of the command line is not asked for", ARGS, ".cgroup_path = a->cgroup ? a->cgroup_path.buf : NULL,",
+    Mutant("--include-idle is ignored", ARGS_TOLD, ".include_idle = a->include_idle,", "", ASKED),
+    Mutant("--cgroup of the command line is not asked for", ARGS_TOLD, ".cgroup_path = a->cgroup ? a->cgroup_path.buf : NULL,",
            ".cgroup_path = NULL,", ASKED),
-    Mutant("-p of the command line is not asked for", ARGS, ".pid_count = (unsigned int)a->pids.len,",
+    Mutant("-p of the command line is not asked for", ARGS_TOLD, ".pid_count = (unsigned int)a->pids.len,",
            ".pid_count = 0,", ASKED),
-    Mutant("-d is ignored", ARGS, ".duration_ns = a->duration_ns,", "", ASKED),
-    Mutant("-a with a command is ignored", ARGS, ".whole_host = a->all,", "", ASKED),
-    Mutant("--max-depth is ignored", ARGS, ".max_depth = (uint32_t)a->max_depth,", "", ASKED),
-    Mutant("--unwind is ignored", ARGS, ".frame_pointers_only = a->frame_pointers_only,", "", ASKED),
+    Mutant("-d is ignored", ARGS_TOLD, ".duration_ns = a->duration_ns,", "", ASKED),
+    Mutant("-a with a command is ignored", ARGS_TOLD, ".whole_host = a->all,", "", ASKED),
+    Mutant("--max-depth is ignored", ARGS_TOLD, ".max_depth = (uint32_t)a->max_depth,", "", ASKED),
+    Mutant("--unwind is ignored", ARGS_TOLD, ".frame_pointers_only = a->frame_pointers_only,", "", ASKED),
     Mutant("one event twice", ARGS, "if (!strcmp(args.event_names.items[i], arg))", "if (0)", ASKED),
 ]
 

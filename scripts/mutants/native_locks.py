@@ -22,7 +22,7 @@ FILE = ["test_recording_locks"]
 MUTANTS = [
     Mutant("native locks: who is walked stands for all by its own length", WIRE, "site->skips ? site->skipped >> WIRE_OFFCPU_SKIPPED_SHIFT : length_ns", "length_ns", SUMS),
     Mutant("native locks: it stands for one too many", WIRE, "other_ns * ((1ULL << (halved & 31)) - 1)", "other_ns * (1ULL << (halved & 31))", SUMS),
-    Mutant("native locks: the last length is the average", STEP, "shift += site->skips >> i != 0;", "shift = 0;", SUMS),
+    Mutant("native locks: the last length is the average", STEP, "shift = offcpu_learn_shift(site->skips) & 15", "shift = 0", SUMS),
     Mutant("native locks: averages only grow", STEP, "site->skipped -= (site->skipped - length) >> shift;", ";", SUMS),
     Mutant("native locks: nobody counts", STEP, "site->skips++;", ";", SUMS),
     Mutant("native locks: a new place has the old one's average", STEP, "thread->sites[at].skips = 0;", "", SUMS),

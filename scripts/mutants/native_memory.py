@@ -55,6 +55,7 @@ MUTANTS = [
     Mutant("malloc: Java is a caller like others", NESTED, "if (word.kind != WIRE_FRAME_CODE)\n\t\t\treturn false;", "", KNOWN),
     Mutant("kept: what was freed is told", OBJECTS, "if (hmap_get(kept, object->id, &value))\n\t\t\t\tadd_sample(", "if (1)\n\t\t\t\tadd_sample(", LEFT),
     Mutant("kept: all is as old", OBJECTS, "(uint32_t)(age_ns / NSEC_PER_SEC)", "0", LEFT),
+    Mutant("kept: who has nothing left is known for ever", OBJECTS, "if (owner->objects.len)\n\t\t\tcontinue;", "if (1)\n\t\t\tcontinue;", LEFT),
     Mutant("kept: what was freed stays", OBJECTS, "if (object->time_ns < before_ns && !hmap_get", "if (0 && !hmap_get", LEFT),
     Mutant("kept: what is young goes", KEPT, "live_objects_retain(&kept->objects, &ids, now_ns - YOUNG_NS);", "live_objects_retain(&kept->objects, &ids, now_ns);", LEFT),
     Mutant("kept: what nobody knows stays", KEPT, "(!is_young(id, now_ns) && !hmap_get(&ours, id, &value))", "0", LEFT),
@@ -84,5 +85,7 @@ MUTANTS = [
     Mutant("probes: arguments may change", ENTRY, "if (!is_harmless(insn))", "if (0)", ["test_infer_entry"]),
     Mutant("probes: any push", ENTRY, "(at[0] == 0x41 && (at[1] & 0xf8) == 0x50)", "(at[1] & 0xf8) == 0x50", ["test_infer_entry"]),
     Mutant("probes: far away", ENTRY, "if (insn->at > INFER_ENTRY_FAR)", "if (0)", ["test_infer_entry"]),
+    Mutant("probes: a file that could not be opened once is none", "userspace/session/malloc/malloc_probes.c", "file->probed = fd >= 0;", "file->probed = true;", ["test_malloc_probes"]),
+    Mutant("probes: again what could not be probed", "userspace/session/malloc/malloc_probes.c", "file->probed = fd >= 0;", "", ["test_malloc_probes"]),
     Mutant("probes: what a reader says", FILES, "function->probe <= INFER_ENTRY_FAR && ", "", KNOWN),
 ]

@@ -49,7 +49,7 @@ PMUS = [
     Mutant("pmu: a value without room", PMU, "if (value > pmu_field_limit(&field))", "if (0)", ["test_pmu_event"]),
     Mutant("pmu: bits beyond a word", FIELD, "last > 63 || ", "", ["test_pmu_event"]),
     Mutant("pmu: names lead elsewhere", FIELD, "text[0] != '.' && ", "", ["test_pmu_event"]),
-    Mutant("pmu: hexadecimal is decimal", PMU, "hex ? 16 : 10", "10", ["test_pmu_event"]),
+    Mutant("pmu: hexadecimal is decimal", "userspace/base/text/text_cursor.c", "hex ? 16 : 10", "10", ["test_pmu_event"]),
     Mutant("pmu: a number's end is not looked at", PMU, " && cursor.at == cursor.end", "", ["test_pmu_event"]),
     Mutant("pmu: events name events", PMU, "p->in_alias || ", "", ["test_pmu_event"]),
     Mutant("pmu: periods are fields", PMU, 'strcmp(key, "period") != 0 || !value', "1", ["test_pmu_event"]),
@@ -83,9 +83,8 @@ WATCHES = [
 ]
 
 PROBES = [
-    Mutant("kprobe: returns are calls", KPROBE, "pmu_field_put(&is_return, probe->is_return, configs);", "", ["test_probes"]),
-    Mutant("kprobe: a return at an offset", KPROBE, "return !probe->is_return && take_plus", "return take_plus", ["test_probes"]),
-    Mutant("kprobe: no PMU is needed", KPROBE, 'if (pmu_type("kprobe", &probe->type) < 0 ||', "if (0 ||", ["test_probes"]),
+    Mutant("kprobe: a return at an offset", KPROBE, "return !probe->is_return && text", "return text", ["test_probes"]),
+    Mutant("kprobe: no PMU is needed", "userspace/capture/probes/probe_pmu.c", 'if (pmu_type(pmu, ret_type) < 0 || ', "*ret_type = 6;\n\tif (", ["test_probes"]),
     Mutant("kprobe: a function at another place", EVENTS, "kprobe_fill_attr(&event->kprobe, attr);", ";", ["test_perf_places"]),
     Mutant("usdt: a path ends at a colon", USDT, "memrchr(text, ':', (size_t)(last - text))", "strchr(text, ':')", ["test_probes"]),
     Mutant("usdt: nobody listens", USDT, "probe->places[number].semaphore << SEMAPHORE_SHIFT", "0", ["test_probes", "test_perf_places"]),
@@ -113,7 +112,7 @@ CPUS = [
     Mutant("--cpu: clocks of these cpus alone", EVENTS, "(!is_sampled && !capture_event_is_clock(event))", "!is_sampled", ["test_perf_places"]),
     Mutant("--cpu: counters of all", EVENTS, "(!is_sampled && !capture_event_is_clock(event))", "0", ["test_perf_places"]),
     Mutant("--cpu: all are told", BOOKS, "stats.cpus += !c->event_options.cpus ||", "stats.cpus += 1 ||", ["test_capture"]),
-    Mutant("--cpu: is not passed on", ARGS, ".cpus = a->cpus.size ? &a->cpus : NULL,", "", ["test_record_args"]),
+    Mutant("--cpu: is not passed on", "userspace/cmd/record_args_options.c", ".cpus = a->cpus.size ? &a->cpus : NULL,", "", ["test_record_args"]),
     Mutant("--cpu: cpus that are not there", ARGS, "if (args.cpus.has[cpu] && !cpu_list_has(&online, cpu))", "if (0)", ["test_record_args"]),
 ]
 
@@ -129,6 +128,7 @@ REPORTS = [
            ["test_view_html"]),
     Mutant("list: all work", LIST, "err_set(why, said.code,", "err_set(why, 0,", ["test_list_events"]),
     Mutant("list: nothing is tried", LIST, "event.trigger == WIRE_TRIGGER_PERF && perf_event_try(&event, list->cpu, &said) < 0", "0", ["test_list_events"]),
+    Mutant("list: of forms nothing is said", LIST, "if (row->example)", "if (0)", ["test_list_events"]),
     Mutant("list: rights do not matter", LIST, "else if (!list->may_open)", "else if (0)", ["test_list_events"]),
     Mutant("trying leaves it open", EVENTS, "	close(fd);\n	return 0;\n}\n\nint perf_event_open_place(", "	return 0;\n}\n\nint perf_event_open_place(",
            ["test_perf_places"]),

@@ -14,7 +14,7 @@ SYMBOLIZER = "userspace/symbolize/symbolizer.c"
 NESTED = "userspace/session/malloc/malloc_nested.c"
 ROOTS = "userspace/profile/roots.c"
 
-ARGS = "userspace/cmd/record_args.c"
+ARGS = "userspace/cmd/record_args_options.c"
 
 OF_STUB = ["test_receiver"]
 OF_TASK = ["test_compiling"]
@@ -32,7 +32,7 @@ MUTANTS = [
     Mutant("shown: narrow classes are not shifted", OBJECT, "(narrow << (o->shift & 31))", "narrow", OF_STUB),
     Mutant("shown: compact headers have narrow classes", OBJECTS, "objects->compact	   ? WIRE_KLASS_COMPACT", "false ? WIRE_KLASS_COMPACT", READ),
     Mutant("shown: a class without a name", RECEIVER, "return word != 0;", "return true;", OF_STUB),
-    Mutant("shown: the class that is there now", CLASSES, "if (!entry || entry->identity != identity)\n\t\treturn -ESTALE;",
+    Mutant("shown: the class that is there now", CLASSES, "if (!entry || entry->symbol.identity != identity)\n\t\treturn -ESTALE;",
            "if (!entry)\n\t\treturn -ESTALE;", ["test_klass_names"]),
     Mutant("shown: a class is read when its turn comes", SYMBOLIZER, "jvm_receiver_class(jvm, word.words);", "", STACKS),
     Mutant("shown: a ciEnv that is not on the stack", COMPILING, "env <= c->leaf_sp || env >= own.stack_end", "0", OF_TASK),

@@ -48,9 +48,10 @@ MUTANTS = [
     Mutant("wall: programs of 32 bits are walked", PARKED, "return (cs & 0xffff) == USER32_CS ? UNWIND_TASK_32BIT : UNWIND_NO_ROWS;", "return UNWIND_NO_ROWS;", ONE),
     Mutant("wall: the red zone is not copied", PARKED, "miss->copy_at = thread->regs[WIRE_PARKED_SP] - WIRE_MISS_BELOW;", "miss->copy_at = thread->regs[WIRE_PARKED_SP];", ONE),
     Mutant("wall: who runs again is walked", PIPE, "if (miss && !is_parked_yet(pipeline, thread))", "if (0 && !is_parked_yet(pipeline, thread))", RUN),
-    Mutant("wall: who was not looked at is lost", PIPE, "while ((thread = parked_take(&pipeline->parked)))\n\t\topen_parked(pipeline, thread, true);", "(void)thread;", RUN),
-    Mutant("wall: without the event threads are looked for", PIPE, "if (!capture_event_is_wall(&options->events[i]))\n\t\t\tcontinue;", "", RUN),
+    Mutant("wall: who was not looked at is lost", PIPE, "while (parked_is_left(&pipeline->parked))\n\t\topen_next(pipeline, true);", "", RUN),
+    Mutant("wall: without the event threads are looked for", PIPE, "options->event_count, capture_event_is_wall);", "options->event_count, capture_event_is_wall);\n\n\tif (!wall)\n\t\twall = &options->events[0];", RUN),
     Mutant("wall: a wait to the end weighs nothing", PIPE, "return length_ns << halved;", "return 0;", RUN),
     Mutant("wall: what runs has a chance", READ, "if (jfr_symbol_string(reader, v->number[SAMPLE_REASON]))", "if (1)", FILE),
     Mutant("wall: weights are multiples of lengths", WRITE, "at = jfr_varint(at, s->weight);\n\tat = put_weight(at, pools, p, s);", "at = put_weight(at, pools, p, s);", FILE),
+    Mutant("wall: that the end is told hides that the begin was not", PIPE, "if (!pipeline->parked.error)\n\t\tpipeline", "pipeline", RUN),
 ]

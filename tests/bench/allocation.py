@@ -10,11 +10,10 @@ import subprocess
 import time
 
 from hp import (BUILD, HOSTPROF, expect, expect_match, java, read_json, run, start, temp_path)
-from rates import alternate, rate
+from rates import SETTLE, alternate, rate, rate_recorded
 from table import enable_bpf_stats, row
 
 PAIRS = 6
-SETTLE = 1.5
 # What is kept of a JVM's throughput that allocates 1 GB per CPU second.
 KEPT = {"512k": 0.99, "64k": 0.97}
 HITS = 2_000_000
@@ -22,19 +21,6 @@ HITS = 2_000_000
 MEMORY_KEPT = {"malloc": 0.95, "malloc --live": 0.95}
 MEMORY_RUNS = 5
 TAKEN = 20_000
-
-
-def ours(jvm, options, stats):
-    def recorded():
-        recorder = start([HOSTPROF, "record", "-p", jvm.pid, *options, "-o", temp_path("a.jfr"),
-                          "--stats", stats], stderr=subprocess.DEVNULL)
-        time.sleep(SETTLE)
-        value = rate(jvm)
-        recorder.signal(signal.SIGINT)
-        recorder.finish(timeout=60)
-        time.sleep(SETTLE / 3)
-        return value
-    return recorded
 
 
 def theirs(asprof, jvm, interval):
@@ -61,7 +47,7 @@ def throughput_kept():
     stats = {interval: temp_path(f"{interval}.json") for interval in KEPT}
     jvm = java(17, "Allocating", 1, 1000, flags=["-Xmx512m"], stdin=subprocess.PIPE)
     row("JVM that allocates 1 GB per CPU second: operations", rate(jvm), "/s CPU", digits=0)
-    ways = {f"alloc={interval}": ours(jvm, ["-e", f"alloc={interval}"], stats[interval]) for interval in KEPT}
+    ways = {f"alloc={interval}": rate_recorded(jvm, ["-p", jvm.pid, "-e", f"alloc={interval}"], stats[interval]) for interval in KEPT}
     if asprof:
         ways |= {f"async-profiler --alloc {interval}": theirs(asprof, jvm, interval) for interval in KEPT}
     found = dict(zip(ways, alternate(jvm, list(ways.values()), PAIRS)))
@@ -120,13 +106,15 @@ def memory_hits():
 
 
 def memory_kept():
-    """A JVM of many threads, which asks for little native memory."""
-    jvm = java(17, "Bench", 50, 20, flags=["-Xmx256m"], stdin=subprocess.PIPE)
-    stats = {what: temp_path(f"{number}.json") for number, what in enumerate(MEMORY_KEPT)}
-    ways = [ours(jvm, ["-e", "malloc", *what.split()[1:]], path) for what, path in stats.items()]
-    for what, ratios in zip(stats, alternate(jvm, ways, PAIRS)):
-        show(f"50 threads, {what}", ratios, MEMORY_KEPT[what])
-        row(f"50 threads, {what}: samples of the last window", read_json(stats[what])["samples"], "", digits=0)
+    """Two JVMs of 50 threads, one after the other: those of the one ask for next to no native memory, of the other's each 1,000th task does."""
+    for name, workload in (("50 threads", ("Bench", 50, 20)), ("50 threads that serve", ("Varied", 25))):
+        jvm = java(17, *workload, flags=["-Xmx256m"], stdin=subprocess.PIPE)
+        stats = {what: temp_path(f"{number}.json") for number, what in enumerate(MEMORY_KEPT)}
+        ways = [rate_recorded(jvm, ["-p", jvm.pid, "-e", "malloc", *what.split()[1:]], path) for what, path in stats.items()]
+        for what, ratios in zip(stats, alternate(jvm, ways, PAIRS)):
+            show(f"{name}, {what}", ratios, MEMORY_KEPT[what])
+            row(f"{name}, {what}: samples of the last window", read_json(stats[what])["samples"], "", digits=0)
+        jvm.stop()
 
 
 def allocation():

@@ -6,6 +6,8 @@ throughput  operations per CPU second that a CPU-bound stock JVM keeps while it 
             (windows with and without recording take turns in one run of the JVM), and with an agent
 allocation  operations per CPU second that a JVM keeps whose allocations are sampled; a hit of the probe
 memory      the same of its native memory; what malloc() and free() cost, sampled and not
+events      operations per CPU second that a JVM keeps which does a little of everything, by each event and by five at once
+virtual     the same of virtual threads that do nothing but park and let each other go on
 start       20 busy JVMs and 300 other processes: from exec to the first whole sample, CPU time of that
             second
 host        the same host at 99 Hz: CPU time and memory of all of hostprof's processes, BPF time
@@ -26,33 +28,21 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import hp
 from hp import *
 from allocation import allocation, memory
+from events import events, virtual
 from host import bpf_figures, host, peak_rss_mb, start_up
 from java_unwinding import java_unwinding
-from rates import alternate, rate
+from rates import alternate, rate, rate_recorded
 from stream_reader import Model, Stream
 from table import cpu_clock_ns, enable_bpf_stats, row, rows
 from unwinding import unwinding
 from waits import waits
 
 PAIRS = 6
-# Time for a recording to begin, and to let go, before a window is measured.
-SETTLE = 1.5
 SAMPLES = 1_000_000
 STREAM_SECONDS = 20
 
 
 # --- throughput -----------------------------------------------------------------------------
-
-
-def rate_recorded(jvm, stats):
-    recorder = start([HOSTPROF, "record", "-p", jvm.pid, "-F", 1000, "-o", temp_path("x.jfr"),
-                      "--stats", stats], stderr=subprocess.DEVNULL)
-    time.sleep(SETTLE)
-    value = rate(jvm)
-    recorder.signal(signal.SIGINT)
-    recorder.finish()
-    time.sleep(SETTLE / 3)
-    return value
 
 
 def throughput():
@@ -61,7 +51,7 @@ def throughput():
     jvm = java(17, "Bench", 1, 60, flags=["-Xmx256m"], stdin=subprocess.PIPE)
     alone = statistics.mean([rate(jvm), rate(jvm)])
     row("JVM alone: operations per CPU second", alone, "ops/s", digits=0)
-    ratios = alternate(jvm, [lambda: rate_recorded(jvm, stats)], PAIRS)[0]
+    ratios = alternate(jvm, [rate_recorded(jvm, ["-p", jvm.pid, "-F", 1000], stats)], PAIRS)[0]
     row(f"recorded at 1 kHz: throughput kept (median of {PAIRS})", statistics.median(ratios), "",
         0.985, upper=False, digits=4)
     row("recorded at 1 kHz: lowest pair", min(ratios), "", digits=4)
@@ -131,7 +121,7 @@ def bench_main():
         report, arguments = arguments[1], arguments[2:]
     if os.geteuid() != 0:
         sys.exit("bench.py: needs root")
-    parts = {"throughput": throughput, "allocation": allocation, "memory": memory, "start": start_up, "host": host, "unwinding": unwinding,
+    parts = {"throughput": throughput, "allocation": allocation, "memory": memory, "events": events, "virtual": virtual, "start": start_up, "host": host, "unwinding": unwinding,
              "java": java_unwinding, "waits": waits, "stream": stream, "views": views}
     unknown = [name for name in arguments if name not in parts]
     if unknown:

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations per CPU second of a JVM that counts them, while it is recorded and while it is not."""
 import os
+import signal
+import subprocess
 import time
 
-from hp import expect_match
+from hp import HOSTPROF, cpu_seconds, expect_match, family, start, temp_path
 from table import cpu_clock_ns
 
 WINDOW = float(os.environ.get("HOSTPROF_BENCH_SECONDS", "4"))
+# Time for a recording to begin, and to let go, before a window is measured.
+SETTLE = 1.5
 
 
 def ask(jvm):
     """(operations, CPU ns) of a JVM so far, which prints "ops N" for each line that it is given."""
     jvm.text = ""
-    jvm.popen.stdin.write(b"\n")
-    jvm.popen.stdin.flush()
-    jvm.wait_text("\n")
+    jvm.go().wait_text("\n")
     ops = int(expect_match(r"ops (\d+)", jvm.text).group(1))
     return ops, cpu_clock_ns(jvm.pid)
 
@@ -25,6 +27,25 @@ def rate(jvm):
     time.sleep(WINDOW)
     more_ops, more_cpu = ask(jvm)
     return (more_ops - ops) / (more_cpu - cpu) * 1e9
+
+
+def rate_recorded(jvm, options, stats, own=None):
+    """
+    A way of alternate(): a recording with OPTIONS, whose figures go to STATS; the CPU time of all of hostprof's processes in the
+    window, as a share of a core, is added to OWN.
+    """
+    def recorded():
+        recorder = start([HOSTPROF, "record", *options, "-o", temp_path("a.jfr"), "--stats", stats], stderr=subprocess.DEVNULL)
+        time.sleep(SETTLE)
+        before, begin = sum(map(cpu_seconds, family(recorder.pid))), time.monotonic()
+        value = rate(jvm)
+        if own is not None:
+            own.append((sum(map(cpu_seconds, family(recorder.pid))) - before) / (time.monotonic() - begin))
+        recorder.signal(signal.SIGINT)
+        recorder.finish(timeout=60)
+        time.sleep(SETTLE / 3)
+        return value
+    return recorded
 
 
 def alternate(jvm, ways, pairs):

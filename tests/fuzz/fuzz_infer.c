@@ -32,7 +32,8 @@ static void check_rule(const struct wire_rule *rule)
 {
 	expect(rule->kind < WIRE_RULE_KIND_COUNT);
 	if (rule->kind != WIRE_RULE_CFA && rule->kind != WIRE_RULE_DEREF) {
-		expect(rule->kind == WIRE_RULE_NONE || rule->kind == WIRE_RULE_SIGNAL);
+		expect(rule->kind == WIRE_RULE_NONE || rule->kind == WIRE_RULE_SIGNAL ||
+		       rule->kind == WIRE_RULE_END);
 		return;
 	}
 	expect(rule->cfa_index == WIRE_INFERRED);

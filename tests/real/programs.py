@@ -96,7 +96,7 @@ def java_of(home):
 
 def compiled(home, name, class_path, directory):
     """A class path with NAME.java of this directory compiled in front."""
-    run([os.path.join(home, "bin", "javac"), "-cp", class_path, "-d", directory,
+    run([os.path.join(home, "bin", "javac"), "-encoding", "UTF-8", "-cp", class_path, "-d", directory,
          os.path.join(REAL, "java", f"{name}.java")], code=0)
     return f"{directory}:{class_path}"
 

@@ -118,7 +118,7 @@ def judge_database(profiles):
 def judge_figures(stats, own_seconds, elapsed):
     wanted = [row for row in stats["counters"] if row["name"].startswith(("lock.", "offcpu.", "alloc.", "sideband.", "unwind.misses", "memory."))]
     counters = {row["name"]: row["value"] for row in wanted}
-    print(f"# {stats['samples']} samples, lost {stats['lost']}, late {stats['late_samples']}; own CPU {100 * own_seconds / elapsed:.1f} % of a core")
+    print(f"# {stats['samples']} samples, lost {stats['lost']}, late {stats['late_samples']}, {100 * stats['complete_share']:.2f} % whole; own CPU {100 * own_seconds / elapsed:.1f} % of a core")
     for row in wanted:
         print(f"# {row['value']:12} {row['name']} {row.get('detail') or ''}")
     expect_equal(stats["lost"], 0, "lost samples")
@@ -146,8 +146,7 @@ def five_events_of_eleven_programs():
     own, begin = sum(map(cpu_seconds, family(recorder.pid))), time.monotonic()
     database.begin()
     for _, jvm in jvms:
-        jvm.popen.stdin.write(b"\n")
-        jvm.popen.stdin.flush()
+        jvm.go()
     for _, jvm in jvms:
         jvm.wait_text("done", SECONDS + 60)
     own, elapsed = sum(map(cpu_seconds, family(recorder.pid))) - own, time.monotonic() - begin

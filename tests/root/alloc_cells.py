@@ -42,8 +42,7 @@ def record_cell(version, collector, outside, seconds):
     if not outside:
         wait_until(lambda: codemap.find(jvm.pid), 30, "the agent")
     time.sleep(1.5)  # the probes are opened
-    jvm.popen.stdin.write(b"\n")
-    jvm.popen.stdin.flush()
+    jvm.go()
     jvm.wait_text("done", timeout=60 + 10 * seconds)
     truth = {name: (int(size), int(count))
              for name, size, count in re.findall(r"^(\S+) (\d+) (\d+)$", jvm.text, re.MULTILINE)}

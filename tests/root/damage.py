@@ -8,7 +8,8 @@ from jvm_frames import is_java, is_kernel, name_of, thread_start
 DATA = os.path.join(ROOT, "tests", "data", "judges")
 # What stands in a frame's place when its method is not known.
 WITHOUT_NAME = ("[JIT]_[j]", "[interpreted]_[0]", "[unknown]", "[evicted]", "[anon]")
-STRANGE_NATIVE = ("memcpy", "jni_CallVoidMethod", "[libc.so.6+0x9f3a1]", "Java_made_Other_call", "deflate")
+STRANGE_NATIVE = ("memcpy", "jni_CallVoidMethod", "[libc.so.6+0x9f3a1]", "Java_made_Other_call", "deflate",
+                  "CONT_isPinned0", "Java_java_lang_Thread_getNextThreadIdOffset")
 STRANGE_JAVA = ("java.util.HashMap.get_[j]", "java.lang.String.format_[0]", "com.acme.Order.place_[1]")
 
 

@@ -23,6 +23,9 @@ directory comes from HOSTPROF_BUILD.
 Tests of a file that ends with main(lanes=N) run N at once, each in a process of its own, but those that
 say @alone: where most of the time is waiting. What one leaves in a variable the others don't see.
 
+A file with the line "# Runs beside others." is run in a whole check while other files are: its tests judge what programs of their own
+do, and neither count nor measure. One with "# Runs first." is what they would disturb most. One with "# Needs no root." records nothing. A test that says @slow is left out there.
+
 In a whole check (scripts/check.sh) a test that fails is tried once more, since a busy machine may
 upset a measurement. Both tries are shown, who passed only then is counted in a line before the sums,
 and the check fails when these are more than one in a hundred.

@@ -144,6 +144,12 @@ class Process:
                              f"{text!r}; said {shorten(self.text)}")
         return self
 
+    def go(self):
+        """The line that a workload waits for (it was started with stdin=subprocess.PIPE)."""
+        self.popen.stdin.write(b"\n")
+        self.popen.stdin.flush()
+        return self
+
     def finish(self, timeout=60, code=0):
         """Wait for its end; returns all that it printed. CODE None accepts every exit code."""
         until = time.monotonic() + timeout
@@ -177,6 +183,14 @@ class Process:
         with contextlib.suppress(OSError):
             os.unlink(f"/tmp/.java_pid{self.pid}")
         self.popen.stdout.close()
+
+
+def go_to_the_end(processes, timeout=60):
+    """Workloads go beside each other, until each says that it is done."""
+    for process in processes:
+        process.go()
+    for process in processes:
+        process.wait_text("done", timeout)
 
 
 def start(argv, **more):

@@ -42,6 +42,16 @@ def alone(function):
     return function
 
 
+def slow(function):
+    """Not in a whole check, but in one of its kind (make check-hostile), or when it is asked for. Below @test."""
+    @functools.wraps(function)
+    def run_it():
+        if os.environ.get("HOSTPROF_FAST"):
+            skip("it takes long: make check-hostile")
+        function()
+    return run_it
+
+
 def shared(function):
     """FUNCTION's answer is shared by the tests of a file; a second try makes it anew."""
     cached = functools.cache(function)

@@ -59,7 +59,7 @@ SIGNATURE_HANDLER = "native signature handlers"
 RUNTIME = re.compile(r"(?:SharedRuntime|InterpreterRuntime|OptoRuntime|Runtime1|Deoptimization|"
                      r"BarrierSetNMethod|\w*BarrierSetRuntime|os|SafepointMechanism|StubRoutines)::.*|"
                      r"freeze<.*|thaw<.*|prepare_thaw.*|JVM_\w+|Unsafe_\w+|"
-                     r"JavaThread::check_special_condition_for_native_trans")
+                     r"JavaThread::check_special_condition_for_native_trans|SATBMarkQueueSet::enqueue_known_active")
 
 
 def name_of(frame):
@@ -137,10 +137,21 @@ def call_back(static, result):
     return re.compile(";".join([_names(*parts[:-1]), parts[-1]]))
 
 
+def jni_names(method):
+    """
+    The C functions that a native method may have: by its name (JNI's specification, "Resolving Native Method
+    Names"), or as the JDK registers those of Continuation (share/runtime/continuation.cpp).
+    """
+    escaped = re.sub(r"[^A-Za-z0-9.]", lambda it: "_1" if it[0] == "_" else f"_0{ord(it[0]):04x}", method)
+    names = {"Java_" + escaped.replace(".", "_")}
+    holder, _, name = method.rpartition(".")
+    return names | {f"CONT_{name}"} if holder == "jdk.internal.vm.Continuation" else names
+
+
 def is_below_java(name, above, natives):
     """A native frame that the Java method ABOVE may have called; NATIVES: native method → C function."""
-    return bool(natives.get(above) == name or is_copy_loop(name) or STUBS.fullmatch(name) or
-                RUNTIME.fullmatch(name) or re.fullmatch(LIBJVM, name))
+    return bool(natives.get(above) == name or name in jni_names(above) or is_copy_loop(name) or
+                STUBS.fullmatch(name) or RUNTIME.fullmatch(name) or re.fullmatch(LIBJVM, name))
 
 
 def is_signal(names):

@@ -25,7 +25,7 @@ def compiled(program, directory):
     """The program in a directory; returns that."""
     java_files, c_file = write_sources(program, directory)
     home = jdk(17)
-    run([f"{home}/bin/javac", "-nowarn", "--release", "8", "-d", directory,
+    run([f"{home}/bin/javac", "-nowarn", "-encoding", "UTF-8", "--release", "8", "-d", directory,
          *(os.path.join(directory, name) for name in java_files)], code=0, timeout=120)
     run(["gcc", "-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-fwrapv", "-shared",
          "-fPIC", f"-I{home}/include", f"-I{home}/include/linux", "-o", f"{directory}/libmade.so",
@@ -186,6 +186,7 @@ def print_row(name, row):
 
 # Of a path: CPU time in ns and turns, and of these the turns that do not work at the leaf.
 Took = collections.namedtuple("Took", "spent turns way ways")
+ENOUGH_WAYS = 10
 
 
 class Clocks:
@@ -195,12 +196,13 @@ class Clocks:
         self.paths, self.workers = paths, workers
 
     def since(self, before):
-        """The differences; of a path without a turn that only goes its way, all such turns so far."""
+        """The differences; of a path with few turns that only go its way, all such turns so far where these took longer."""
         paths = {}
         for key, now in self.paths.items():
-            paths[key] = Took(*(a - b for a, b in zip(now, before.paths[key])))
-            if not paths[key].ways:
-                paths[key] = paths[key]._replace(way=now.way, ways=now.ways)
+            path = Took(*(a - b for a, b in zip(now, before.paths[key])))
+            if path.ways < ENOUGH_WAYS and path.way * now.ways <= now.way * path.ways:
+                path = path._replace(way=now.way, ways=now.ways)
+            paths[key] = path
         return Clocks(paths, {worker: clock - before.workers[worker]
                               for worker, clock in self.workers.items()})
 
@@ -231,10 +233,11 @@ def strange_shares(row, took, frequency):
             found.append(f"path {worker}/{number}: {came} samples of {samples}, "
                          f"{part * samples:.0f} ± {slack:.0f} by its clock")
         found += strange_leaf(row, (worker, number), path, frequency)
-    between = 1 - sum(path.spent for path in took.paths.values()) / sum(took.workers.values())
+    # The clock is read in the midst of its call, whose other half is in the paths' time.
+    between = 2 * (1 - sum(path.spent for path in took.paths.values()) / sum(took.workers.values()))
     count = row.kinds.total()
     if row.kinds["outside"] > count * between + spread(count, between) + 2:
-        found.append(f"{row.kinds['outside']} of {count} samples between paths, "
+        found.append(f"{row.kinds['outside']} of {count} samples between paths, at most "
                      f"{100 * between:.2f} % by the clocks")
     return found
 

@@ -158,8 +158,7 @@ class Running:
 
     def _ask_one(self, name, process):
         self.asked[name] += 1
-        process.popen.stdin.write(b"\n")
-        process.popen.stdin.flush()
+        process.go()
         process.wait_text(f" answer {self.asked[name]}\n")
         spent, *leaves = map(int, re.findall(r"^spent (.*) answer", process.text, re.MULTILINE)[-1].split())
         return spent, leaves

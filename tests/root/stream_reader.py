@@ -123,7 +123,8 @@ class Model:
         for sample in self.samples.values():
             thread = self.threads[sample["thread"]]
             process = self.processes[thread["process"]]
-            key = (f"{process['name']}-{process['pid']}", f"[{thread['name']} tid={thread['tid']}]",
+            number = f" #{thread['java_tid']}" if thread.get("virtual") else ""
+            key = (f"{process['name']}-{process['pid']}", f"[{thread['name']}{number} tid={thread['tid']}]",
                    *[frame["name"] for frame in reversed(sample["frames"])])
             key = tuple(plain_text(part) for part in key)
             result[key][0] += 1

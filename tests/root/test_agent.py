@@ -107,7 +107,7 @@ def publishes_code_threads_and_stubs_25():
 
 def check_jni(version):
     """-Xcheck:jni says nothing that it does not say without the agent."""
-    process = churn(version, 5, "-Xcheck:jni")
+    process = churn(version, 9, "-Xcheck:jni")
     for _ in range(3):
         attach(process)
         consume(process, 1)
@@ -195,8 +195,7 @@ def check_generations(version):
         records = consume(process, 0)
         expect(count(records, codemap.THREAD_SEEN) >= 60, "the threads are seen")
         detach(process)
-        process.popen.stdin.write(b"\n")
-        process.popen.stdin.flush()
+        process.go()
         process.wait_text(f"ready {generation}\n")
     process.popen.stdin.close()
     process.finish()
@@ -217,6 +216,12 @@ def threads_end_between_two_agents_25():
     check_generations(25)
 
 
+def stays(code_map, field, seconds):
+    before = code_map[field]
+    time.sleep(seconds)
+    return code_map[field] == before
+
+
 @test
 def a_killed_consumer_turns_the_events_off():
     process = churn(17, 60)
@@ -228,10 +233,8 @@ def a_killed_consumer_turns_the_events_off():
     expect_equal(code_map["events_on"], codemap.CODE | codemap.THREADS, "events after 4 s")
     holder.signal(signal.SIGKILL)
     wait_until(lambda: code_map["events_on"] == 0, 10, "events off after the consumer's death")
-    time.sleep(0.2)
-    head = code_map["head"]
-    time.sleep(1)
-    expect_equal(code_map["head"], head, "nothing is published any more")
+    # What threads were about to publish then is not much, however late they come to it on a busy machine.
+    wait_until(lambda: stays(code_map, "head", 1), 15, "nothing is published any more")
     # The next one gets everything again.
     expect(count(consume(process, 0.5), codemap.LOAD) > 10, "a replay for the next consumer")
 
@@ -264,7 +267,7 @@ def check_agentpath(version):
     expect_in('hostprof agent: option "colour=red" is not known, ignored', process.text)
     wait_until(lambda: codemap.find(process.pid), 5, "code map")
     code_map = codemap.CodeMap(process.pid)
-    expect_equal(code_map["events_on"], 0, "events without a consumer")
+    wait_until(lambda: code_map["events_on"] == 0, 5, "no events without a consumer")
     expect_equal(code_map["cannot"], 0, "what it cannot")
     expect(code_map["agent_bytes"] <= 8 << 20, "memory")
     expect(count(consume(process, 1), codemap.LOAD) > 10, "code")

@@ -17,8 +17,7 @@ def mixed(version, threads, megabytes, flags):
     jvm = java(version, "AllocMix", threads, megabytes, flags=flags, stdin=subprocess.PIPE)
     recorder = Recorder("-e", "alloc=4k", "--agent=never", "-p", jvm.pid)
     time.sleep(1)  # the probes are opened
-    jvm.popen.stdin.write(b"\n")
-    jvm.popen.stdin.flush()
+    jvm.go()
     jvm.wait_text("done", timeout=120)
     truth = {name: (int(size), int(count))
              for name, size, count in re.findall(r"^(\S+) (\d+) (\d+)$", jvm.text, re.MULTILINE)}
@@ -67,8 +66,7 @@ def without_symbols():
     """A libjvm without symbols: the message names the package and the build id, once; and nothing was seen."""
     jvm = java(stripped_jdk(17), "AllocMix", 1, 100, stdin=subprocess.PIPE)
     done = hostprof("record", "-e", "alloc", "--agent=never", "-d", 1, "-p", jvm.pid, "-o", temp_path("out.jfr"))
-    jvm.popen.stdin.write(b"\n")
-    jvm.popen.stdin.flush()
+    jvm.go()
     told = [line for line in done.err.splitlines() if "allocations" in line]
     expect_equal(len(told), 2, f"lines about allocations in {done.err}")
     expect(re.search(rf"JVM {jvm.pid}: .*/libjvm.so .*no symbols.*openjdk-17-dbg\), build id abcd[0-9a-f]+$", told[0]), told[0])
@@ -82,4 +80,4 @@ def bytes_of_mixed_sizes():
         check(*case)
 
 
-main()
+main(lanes=2)

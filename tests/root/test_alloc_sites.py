@@ -37,4 +37,4 @@ def without_agent(version):
     judge(version, "Parallel", outside=True)
 
 
-main()
+main(lanes=2)

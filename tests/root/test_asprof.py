@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """scripts/asprof: async-profiler's command line, by what it prints, writes and exits with."""
 from hp import *
 
@@ -108,8 +109,7 @@ def native_memory():
     other = start([workload_of, "leak", 2000], stdin=subprocess.PIPE).wait_text()
     asprof("start", "--nativemem", "64k", "--nofree", "-o", "collapsed", other.pid)
     for one in (process, other):
-        one.popen.stdin.write(b"\n")
-        one.popen.stdin.flush()
+        one.go()
         one.wait_text("done", 60)
     rows = stacks(asprof("stop", "-o", "collapsed", "--total", other.pid).out)
     kept = sum(size for frames, size in rows if frames[-2:] == ["by_keeping", "malloc"])
@@ -290,8 +290,7 @@ def kept(share):
 
 def allocate(jvm):
     jvm.text = ""
-    jvm.popen.stdin.write(b"\n")
-    jvm.popen.stdin.flush()
+    jvm.go()
     return int(re.search(r"kept (\d+) bytes", jvm.wait_text("bytes\n").text).group(1))
 
 

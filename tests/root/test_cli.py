@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """What users meet at the command line: exit codes, sentences, outputs that cannot be written."""
 import glob
 

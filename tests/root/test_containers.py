@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """JVMs in containers: other pid and mount namespaces, another uid, a root that is read-only, a libjvm only they see."""
 from container_judge import check_recording, check_row
 from hp_cgroup import make_cgroup

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """Names of stripped programs from a debuginfod: asked for by a process without rights, after the recording, believed only with their build id."""
 import ctypes.util
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """Go programs whose exact frames are known, inlined ones included: with symbols, stripped, position-independent, linked by gcc.
 HOSTPROF_GOS names more toolchains (their roots, between colons); without any `go` the tests are skipped."""
 import collections
@@ -8,7 +9,7 @@ import shutil
 from hp import *
 
 SOURCE = os.path.join(ROOT, "tests/workloads/go/calls.go")
-SECONDS = 3
+SECONDS = 2
 # What the linker is told. gcc makes the last ones: then Go's tables have no section of their own.
 BUILDS = {
     "plain": [],

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs first.
 """Nobody's file, memory or name speaks for another user's process: each way that was found to do it."""
 import struct
 

@@ -125,6 +125,7 @@ def busy(ready):
 
 
 @test
+@slow
 def cgroups_with_the_longest_names():
     """What runs there is seen, is its own cgroup's in the recording, and a recording of that cgroup alone finds it."""
     need_root()
@@ -235,6 +236,7 @@ def elsewhere(ready):
 
 
 @test
+@slow
 def stack_pointers_that_point_elsewhere():
     attacked(elsewhere, named=expect_unwalked)
 
@@ -321,6 +323,7 @@ def lying_cfi(ready, directory):
 
 
 @test
+@slow
 def call_frame_information_that_lies():
     attacked(lying_cfi, args=(public_dir(ATTACKER),), named=expect_unwalked)
 
@@ -352,6 +355,7 @@ def evil_names(ready, directory):
 
 
 @test
+@slow
 def symbols_whose_names_never_end():
     attacked(evil_names, args=(public_dir(ATTACKER),))
 

@@ -115,6 +115,7 @@ def replace_library(ready, directory):
 
 
 @test
+@slow
 def a_libjvm_that_is_replaced_all_the_time():
     """Of an attacker's JVM, from before hostprof starts until it has ended. Another user's JVM of the same build has its names."""
     need_root()
@@ -147,6 +148,7 @@ def halt(ready, pid):
 
 
 @test
+@slow
 def a_jvm_that_stops_all_the_time():
     """It is attached to meanwhile: it may answer, or not; nobody waits for it."""
     need_root()
@@ -159,4 +161,4 @@ def a_jvm_that_stops_all_the_time():
     print(f"# attached: {not refused}; {refused}")
 
 
-main()
+main(lanes=2)

@@ -42,11 +42,15 @@ def expect_named(path, pid):
     expect_equal(wrong, [], "stacks of the program of ours")
 
 
+# Which take longest.
+SLOW = {"long_paths"}
+
+
 def register(kind):
     def run_it():
         attack(kind)
     run_it.__name__ = kind
-    test(run_it)
+    test(slow(run_it) if kind in SLOW else run_it)
 
 
 for _kind in hostile.KINDS[:-1]:

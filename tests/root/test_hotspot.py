@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs first.
 """Whole Java stacks of JVMs without agent or flag, judged by what the workload knows.
 
 One case alone, on a JDK of /usr/lib/jvm or of a directory in HOSTPROF_JDKS, with examples of every
@@ -14,7 +15,7 @@ from java_stacks import BELOW_LEAF
 from spine_cases import *
 
 SUBSET = ["mixed", "interpreted", "c1", "jni", "deopt", "gc g1"]
-SAMPLES = int(os.environ.get("HOSTPROF_SAMPLES", "1000"))
+SAMPLES = int(os.environ.get("HOSTPROF_SAMPLES", "800"))
 # Of all versions that were tested in this process.
 cells = {}
 

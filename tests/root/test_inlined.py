@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """Inlined methods and lines of compiled code, read from outside: each stack is the one that the JVM itself told."""
 import gates
 from hp import *

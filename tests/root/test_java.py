@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs first.
 """Java stacks with and without the agent: exact chains, shares, kinds, names of that moment."""
 import collections
 import datetime
@@ -125,8 +126,12 @@ def kernel_below_java(lines):
     reading = [line for line in in_kernel
                if any(re.match(r"(ksys_read|vfs_read|__x64_sys_read|read_zero|rep_|clear_user|"
                                r".*iter_zero.*)", plain(f)) for f in line.frames)]
-    expect(total(reading) > 0.8 * total(in_kernel),
-           f"{total(reading)} of {total(in_kernel)} kernel stacks are those of read()")
+    # The rest is on its way in or out of the kernel, or in an interrupt; few are in another system call.
+    other = [line for line in in_kernel
+             if any(re.match(r"__x64_sys_(?!read$)", plain(frame)) for frame in line.frames)]
+    expect(total(reading) > 0.5 * total(in_kernel) and total(other) <= 0.02 * total(in_kernel) + 1,
+           f"of {total(in_kernel)} kernel stacks {total(reading)} are those of read(), {total(other)} of other "
+           f"calls: {collections.Counter(plain(line.frames[-1]) for line in in_kernel).most_common(12)}")
 
 
 @test
@@ -227,6 +232,7 @@ class Shares:
 
 
 @test
+@alone
 def shares_are_true():
     need_root()
     for shares in [Shares(version) for version in SETUP_JDKS]:
@@ -377,4 +383,4 @@ def twenty_jvms():
     print(f"# {sampled} samples in 20 JVMs, each with its own names")
 
 
-main()
+main(lanes=2)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs last.
 """-e jit: the methods that JVMs compile, without an agent, beside what the same JVM logs of them and what its own flight recorder says."""
 import collections
 
@@ -19,11 +20,6 @@ COMPILING = "[compiling] "
 Run = collections.namedtuple("Run", "logged events of_jvm ns counts stats")
 
 
-def go(process):
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
-
-
 def lines_of(path):
     with open(path, encoding="utf-8") as file:
         return file.read().splitlines()
@@ -37,7 +33,7 @@ def record(process, *options):
     """Of what it compiles from its "ready" on."""
     recorder = Recorder("-p", process.pid, "-e", "jit", "--agent=never", *options)
     time.sleep(0.5)
-    go(process)
+    process.go()
     process.wait_text("done", 90)
     path = recorder.end()
     stats = read_json(recorder.stats_path)
@@ -130,7 +126,7 @@ def they_take_as_long_as_its_flight_recorder_says(version):
     time.sleep(2)
     path, _ = record(process)
     own = {event["compileId"]: event for event in read_by_jdk(path, "jdk.Compilation")}
-    go(process)
+    process.go()
     process.finish()
     by_jvm = {event["compileId"]: event for event in read_by_jdk(theirs, "jdk.Compilation") if event["compileId"] in own}
     ours, told = (sum(seconds(rows[key]["duration"]) for key in by_jvm) * 1e9 for rows in (own, by_jvm))
@@ -173,7 +169,7 @@ def only_long_ones():
     process = workload(VERSIONS[0])
     process.wait_text("ready", 60)
     recorder = Recorder("-p", process.pid, "-e", "jit=50s", "--agent=never")
-    go(process)
+    process.go()
     process.wait_text("done", 90)
     expect_equal(collapsed(recorder.end(), "--event", "jit"), [], "compilations of 50 s")
 
@@ -187,7 +183,7 @@ def a_jvm_that_starts():
     process = workload(VERSIONS[-1], (f"-Xlog:jit+compilation=debug:file={log}",))
     time.sleep(2)
     before = len(lines_of(log))
-    go(process)
+    process.go()
     process.wait_text("done", 90)
     path = recorder.end()
     logged, early = ({int(match.group(1)) for match in map(LOGGED.search, lines) if match} for lines in (lines_of(log)[before:], lines_of(log)[:before]))

@@ -33,7 +33,8 @@ def damaged_carrier(frames):
         yield "frozen frames of nobody", [*frames, FROZEN]
         yield "a task without enterSpecial", [*frames, "made.Task.run_[j]"]
         return
-    if len(frames) > enter + 1:
+    # What comes before the virtual thread's first frame may as well be before enterSpecial().
+    if frames[enter + 1:] not in ([], ["I2C/C2I adapters"]):
         yield "no enterSpecial", frames[:enter] + frames[enter + 1:]
     yield "no runContinuation", frames[:enter - 2] + frames[enter:]
     yield "two marks", [*frames[:enter + 1], FROZEN, FROZEN, *frames[enter + 1:]]

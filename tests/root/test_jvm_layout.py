@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """The layout that is read of a live JVM is true: held against a walk of its code heaps."""
 from hp import *
 
@@ -26,8 +27,7 @@ def layout(version):
     expect(number("deopts", text) >= 10, text)
     # From 24 on enterSpecial is made at the start.
     expect_equal(number("provisional", text), 1 if 21 <= version < 24 else 0)
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
+    process.go()
     process.wait_text("virtual")
     text = check(process.pid)
     expect_equal(number("provisional", text), 0)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs last.
 """-e kernellock: waits for locks of the kernel's own, beside perf's view of the same tracepoints and what the threads measure themselves."""
 
 from hp import *
@@ -35,11 +36,6 @@ def need_perf():
     if run(["mount", "-t", "tracefs", "tracefs", TRACEFS]).code:
         skip("tracefs cannot be mounted")
     cleanup(run, ["umount", TRACEFS])
-
-
-def go(process):
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
 
 
 def workload(rounds, *more):
@@ -85,13 +81,13 @@ def record_kinds(*events):
     recorder = Recorder("-p", process.pid, *events)
     time.sleep(0.5)
     judge, data = start_perf(process.pid)
-    go(process)
+    process.go()
     process.wait_text("done", 60)
     waits = end_perf(judge, data)
     path = recorder.end()
     rows = [line.split() for line in process.text.splitlines()]
     told = {row[0]: (int(row[1]), int(row[3])) for row in rows if len(row) == 4 and row[0] in KINDS}
-    go(process)
+    process.go()
     counts, ns = (collapsed(path, "--event", "kernellock", "-t", *more) for more in ((), ("--total",)))
     return Run(told, waits, counts, ns, events_of(path), read_json(recorder.stats_path))
 
@@ -183,7 +179,7 @@ def rare_ones_stand_for_many():
     process = workload(STORM_ROUNDS, "storm")
     recorder = Recorder("-p", process.pid, "-e", "kernellock=0")
     time.sleep(0.5)
-    go(process)
+    process.go()
     process.wait_text("done", 120)
     path = recorder.end()
     locks = stats_of_locks(read_json(recorder.stats_path))
@@ -191,7 +187,7 @@ def rare_ones_stand_for_many():
     print(f"# {samples} samples of {locks['waits']} waits, {100 * (ns / locks['ns'] - 1):+.2f} % of {locks['ns'] / 1e6:.1f} ms; {locks}")
     expect(samples * 2 < locks["waits"], "all were told of")
     expect_between(ns / locks["ns"], 0.93, 1.07, "sum of lengths")
-    go(process)
+    process.go()
 
 
 main()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """Listing the JVMs of the host."""
 from idle_jvms import *
 
@@ -89,10 +90,10 @@ def a_library_that_was_replaced_on_disk():
 LONG_NAMES = {"a-thread-with-quite-a-long-name-1", "a-thread-with-quite-a-long-name-2", "ünïcöde-thread-ä",
               "日本語のスレッド名-😀", "short", "", "one-that-makes-garbage"}
 RENAMED = {"renamed-by-others", "renamed-by-others-now-it-is-even", "renamed-by-others-now-it-is-odd"}
-# The JVM's own that are Java's threads, JDK 8 to 28.
+# The JVM's own that are Java's threads, JDK 8 to 28; and our agent's, which a test of the whole host may load meanwhile.
 JVMS_OWN = re.compile(r"main|Reference Handler|Finalizer|Signal Dispatcher|Service Thread|C[12] CompilerThread\d+|"
                       r"Monitor Deflation Thread|Common-Cleaner|Sweeper thread|Notification Thread|"
-                      r"process reaper.*|Attach Listener|Surrogate Locker Thread.*|Cleaner-\d+|StringDedupThread")
+                      r"process reaper.*|Attach Listener|hostprof agent|Surrogate Locker Thread.*|Cleaner-\d+|StringDedupThread")
 COLLECTORS = {
     "serial": ["-XX:+UseSerialGC"],
     "g1": ["-XX:+UseG1GC"],

@@ -25,8 +25,7 @@ def workload(version, share, *flags):
 
 def allocate(process):
     """Bytes that it says it keeps now."""
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
+    process.go()
     return int(re.search(r"kept (\d+) bytes", process.wait_text("bytes\n").text).group(1))
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs last.
 """-e lock: waits for monitors by class, of programs that know how often and how long each of their threads waited."""
 
 import codemap
@@ -22,11 +23,6 @@ TYPES = {"monitor enter": "jdk.JavaMonitorEnter", "Object.wait": "jdk.JavaMonito
 
 # Of a JVM what its threads told, what the recording has of them, what the JDK's own reader has, what it printed, and whether it lives without an agent.
 Run = collections.namedtuple("Run", "told ns counts events stats text lives")
-
-
-def go(process):
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
 
 
 def workload(version, rounds=ROUNDS):
@@ -63,10 +59,7 @@ def record_some(versions):
     for process in processes.values():
         await_events(process)
     time.sleep(0.3)
-    for process in processes.values():
-        go(process)
-    for process in processes.values():
-        process.wait_text("done", 60)
+    go_to_the_end(processes.values())
     path = recorder.end()
     ns, counts = collapsed(path, "--event", "lock", "-t", "--total"), collapsed(path, "--event", "lock", "-t")
     events, stats = read_by_jdk(path, *TYPES.values()), read_json(recorder.stats_path)
@@ -150,7 +143,7 @@ def record_virtual(version):
     recorder = Recorder("-p", process.pid, "-e", "lock")
     await_events(process)
     time.sleep(0.3)
-    go(process)
+    process.go()
     process.wait_text("done", 60)
     path = recorder.end()
     process.signal(signal.SIGKILL)
@@ -179,7 +172,7 @@ def asprof_knows_them():
     """Its top frame is the class."""
     need_root()
     process = workload(17, 3000)
-    go(process)
+    process.go()
     out = run([os.path.join(ROOT, "scripts", "asprof"), "-e", "lock", "--lock", "100us", "-d", 2, "-o", "collapsed", process.pid], code=0,
               timeout=60, env={**os.environ, "HOSTPROF": HOSTPROF, "XDG_RUNTIME_DIR": temp_dir()}).out
     expect_match(r"(?m);Locks.enterGate;Locks.passGate;Locks\$Gate_\[i\] \d+$", out)
@@ -197,7 +190,7 @@ def detached_and_killed():
     first = Recorder("-p", pids, "-e", "lock")
     for process in processes:
         await_events(process)
-        go(process)
+        process.go()
     time.sleep(0.5)
     first.signal(signal.SIGKILL)
     first.finish(code=None)

@@ -32,17 +32,10 @@ def workload(program, mode, turns, **more):
     return start([*argv, mode, turns], stdin=subprocess.PIPE, **more).wait_text()
 
 
-def begin(process):
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
-
-
-def go(*processes):
+def let_run(*processes):
     """Let them run beside each other, to their ends; what each took: name → (objects, bytes)."""
+    go_to_the_end(processes)
     for process in processes:
-        begin(process)
-    for process in processes:
-        process.wait_text("done", 60)
         rows = [row.split() for row in process.text.splitlines() if row.startswith("by_")]
         yield {name: (int(objects), int(size)) for name, objects, size in rows}
 
@@ -102,7 +95,7 @@ def every_call_of_every_allocator():
                  for name, (program, env) in found.items()}
     pids = ",".join(str(process.pid) for process in processes.values())
     recorder = Recorder("-p", pids, "-e", "malloc=0")
-    took = dict(zip(processes, go(*processes.values())))
+    took = dict(zip(processes, let_run(*processes.values())))
     path = recorder.end()
     expect_equal(read_json(recorder.stats_path)["lost"], 0, "lost samples")
     for name, process in processes.items():
@@ -125,7 +118,7 @@ def sums_are_unbiased_at_the_default():
     need_uprobes()
     process = workload(MALLOCS, "many", MANY)
     recorder = Recorder("-p", process.pid, "-e", "malloc")
-    took, = go(process)
+    took, = let_run(process)
     path = recorder.end()
     samples, weights = sums(path, process.pid, took), sums(path, process.pid, took, "--total")
     for name, (objects, size) in took.items():
@@ -143,7 +136,7 @@ def live_of(args, *modes):
     """What MODES of the workload keep, recorded side by side: for each (what it took, name → samples, bytes)."""
     processes = [workload(MALLOCS, mode, turns) for mode, turns in modes]
     recorder = Recorder("-p", ",".join(str(process.pid) for process in processes), "--live", *args)
-    took = list(go(*processes))
+    took = list(let_run(*processes))
     path = recorder.end()
     expect_equal(read_json(recorder.stats_path)["lost"], 0, "lost samples")
     expect_equal(read_json(recorder.stats_path)["capture"]["not_kept"], 0, "sampled memory that is not followed")
@@ -214,7 +207,7 @@ def hostprof_is_killed():
     need_uprobes()
     process = workload(MALLOCS, "freed", 50_000)
     recorder = Recorder("-p", process.pid, "-e", "malloc=64k", "--live")
-    begin(process)
+    process.go()
     time.sleep(0.8)
     probed, true_code = code_of_libc(process.pid)
     expect(probed != true_code, "no probe is there")
@@ -240,7 +233,7 @@ def exceptions_find_their_way():
                  for preload in preloads]
     recorder = Recorder("-p", ",".join(str(process.pid) for process in processes), "-e", "malloc=0", "--live")
     for process in processes:
-        begin(process)
+        process.go()
         process.wait_text("done", 60)
         expect_in("caught 200\n", process.text)
     path = recorder.end()
@@ -258,7 +251,7 @@ def java_takes_native_memory(version):
     need_uprobes()
     process = java(version, "NativeMemory", JAVA_TURNS, flags=["-XX:-Inline"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     recorder = Recorder("-p", process.pid, "-e", "malloc=0")
-    begin(process)
+    process.go()
     process.wait_text("done", 60)
     path = recorder.end()
     for name, (between, size) in JAVA.items():

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs first.
 """Whole-host recording of native programs: exact frames, CPU conserved, short lives, signals."""
 import contextlib
 import datetime

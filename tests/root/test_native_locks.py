@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs last.
 """Which of the C library's locks a thread waits for, of glibc, and of musl where it is installed: -e offcpu tells, and -e nativelock has mutexes and read-write locks alone; asprof's."""
 
 from hp import *
@@ -12,11 +13,6 @@ KINDS = {"mutex": ("mutex", 0.7), "rwlock": ("rwlock", 0.7), "writing": ("rwlock
 LOCKS = {"mutex": "pthread_mutex_lock", "rwlock": "pthread_rwlock_rdlock", "writing": "pthread_rwlock_wrlock"}
 LOCKS_OF_MUSL = {"mutex": "__pthread_mutex_timedlock", "rwlock": "__pthread_rwlock_timedrdlock", "writing": "__pthread_rwlock_timedwrlock"}
 STORM_ROUNDS = 30000
-
-
-def go(process):
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
 
 
 def read_told(text):
@@ -42,7 +38,7 @@ def check(title, program=None):
     process = start_locks(program)
     recorder = Recorder("-p", process.pid, "-e", "offcpu=0")
     time.sleep(0.3)
-    go(process)
+    process.go()
     process.wait_text("done", 60)
     path = recorder.end()
     counts, ns = collapsed(path, "--event", "offcpu", "-t"), collapsed(path, "--event", "offcpu", "-t", "--total")
@@ -86,7 +82,7 @@ def check_alone(title, locks, program=None, *events):
     process = start_locks(program)
     recorder = Recorder("-p", process.pid, "-e", "nativelock", *events)
     time.sleep(0.3)
-    go(process)
+    process.go()
     process.wait_text("done", 60)
     path = recorder.end()
     counts, ns = collapsed(path, "--event", "nativelock", "-t"), collapsed(path, "--event", "nativelock", "-t", "--total")
@@ -137,7 +133,7 @@ def short_ones_stand_for_many():
     process = start_locks(None, STORM_ROUNDS, "storm")
     recorder = Recorder("-p", process.pid, "-e", "nativelock=0")
     time.sleep(0.3)
-    go(process)
+    process.go()
     process.wait_text("done", 30)
     path = recorder.end()
     stats = read_json(recorder.stats_path)["capture"]
@@ -155,7 +151,7 @@ def streams_have_whole_lines():
     """What turns out to be a lock is told then; what does not never."""
     need_root()
     process = start_locks(rounds=400)
-    go(process)
+    process.go()
     out = run([HOSTPROF, "stream", "-p", process.pid, "-e", "nativelock", "-d", 2], code=0, timeout=30).out
     lines = [json.loads(line) for line in out.splitlines()]
     kinds = collections.Counter(line["type"] for line in lines)
@@ -173,7 +169,7 @@ def asprof_knows_them():
     """Mutexes and read-write locks, and nothing else that threads wait for."""
     need_root()
     process = start_locks(rounds=400)
-    go(process)
+    process.go()
     out = run([os.path.join(ROOT, "scripts", "asprof"), "-e", "nativelock", "-d", 2, "-o", "collapsed", process.pid], code=0, timeout=60,
               env={**os.environ, "HOSTPROF": HOSTPROF, "XDG_RUNTIME_DIR": temp_dir()}).out
     leaves = {line.rsplit(" ", 1)[0].rsplit(";", 1)[1] for line in out.splitlines() if line.strip()}

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs last.
 """Time off the cpus: programs that know how long each of their threads waited, for what, and where."""
 
 from hp import *
@@ -31,9 +32,10 @@ OFTEN = ("fault", "file", "queued", "mixed")
 # least once so long where there is any.
 STOLEN_AT_ONCE_NS = 30_000_000
 STOLEN_UNEVENLY = 2
-# A method's first call may load what it needs, and ask for its compilation.
+# A method's first calls may load and initialize what they need, look for who is called, and ask for their compilation: that is little.
 LOADING = re.compile(r"<clinit>|ClassLoader|NativeLibrar|SystemDictionary|link_class|dlopen|LinkResolver|CompileBroker|CompilationPolicy|"
-                     r"frequency_counter_overflow")
+                     r"InterpreterRuntime::(?!monitorenter)|SharedRuntime::resolve")
+MOST_LOADING = 0.02
 
 Told = collections.namedtuple("Told", "tid waits ns life")
 # Lines of collapsed stacks with threads, of each event: their nanoseconds, and how many waits they are.
@@ -45,11 +47,6 @@ def cpu_ticks():
     with open("/proc/stat", encoding="ascii") as file:
         user, nice, system, _, _, irq, softirq, steal = map(int, file.readline().split()[1:9])
     return steal + irq + softirq, user + nice + system + irq + softirq
-
-
-def go(process):
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
 
 
 def read_told(text):
@@ -69,10 +66,7 @@ def recording(is_native):
     pids = ",".join(str(process.pid) for process in processes.values())
     recorder = Recorder("-p", pids, "-e", "offcpu=0", "-e", "cpu", "-F", "997", "--agent=never")
     before = cpu_ticks()
-    for process in processes.values():
-        go(process)
-    for process in processes.values():
-        process.wait_text("done", 60)
+    go_to_the_end(processes.values())
     end_ns, after, path = time.monotonic_ns(), cpu_ticks(), recorder.end()
     stolen = (after[0] - before[0]) / max(after[1] - before[1], 1)
     capture = read_json(recorder.stats_path)["capture"]
@@ -187,6 +181,7 @@ def check_java(version):
         for line in of_kind:
             line.frames[-1] in {f"[{name[1:-1]}]" for name in wrong} and print(f"#   {line}", flush=True)
         expect(sum(wrong.values()) <= 0.001 * sum(reasons.values()), f"{kind}: {dict(reasons)}")
+        expect(total(loading) <= MOST_LOADING * total(own), f"{kind}: {total(loading) / 1e6:.1f} ms while something is loaded")
         print(f"# JDK {version}, {kind}: {total(own) / 1e6:.0f} ms, {total(loading) / 1e6:.1f} ms of them while something is loaded", flush=True)
         stray = [line for line in counts if line.thread.startswith(f"[{kind} tid=") and line.frames[0].startswith("[unwind")]
         expect_equal(stray, [], f"stacks of {kind} that are not whole")

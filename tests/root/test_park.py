@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs last.
 """-e lock without an agent: LockSupport.park() by what threads park for, of programs that know how often and how long each did."""
 
 from hp import *
@@ -23,11 +24,6 @@ UNSAFE = {"jdk.internal.misc.Unsafe.park", "sun.misc.Unsafe.park"}
 Run = collections.namedtuple("Run", "told ns counts events stats")
 
 
-def go(process):
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
-
-
 def workload(version, rounds=ROUNDS, flags=()):
     return java(version, "Parks", rounds, flags=flags, stdin=subprocess.PIPE)
 
@@ -40,10 +36,7 @@ def read_told(text):
 def record_all(processes, *options):
     recorder = Recorder("-p", ",".join(str(process.pid) for process in processes), "-e", "lock", "--agent=never", *options)
     time.sleep(0.5)
-    for process in processes:
-        go(process)
-    for process in processes:
-        process.wait_text("done", 60)
+    go_to_the_end(processes)
     path = recorder.end()
     ns, counts = collapsed(path, "--event", "lock", "-t", "--total"), collapsed(path, "--event", "lock", "-t")
     events, stats = read_by_jdk(path, "jdk.ThreadPark"), read_json(recorder.stats_path)
@@ -148,7 +141,7 @@ def rare_ones_stand_for_many():
     process = java(17, "ManyParks", 4, stdin=subprocess.PIPE)
     recorder = Recorder("-p", process.pid, "-e", "lock=0", "--agent=never")
     time.sleep(0.5)
-    go(process)
+    process.go()
     process.wait_text("done", 60)
     path = recorder.end()
     parks, ns = map(int, process.text.split("parked ")[1].split()[:2])

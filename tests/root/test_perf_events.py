@@ -15,11 +15,9 @@ def watched(turns=TURNS):
     return start([WATCHED, turns], stdin=subprocess.PIPE).wait_text()
 
 
-def go(process):
+def let_run(process):
     """All its turns; what it said at their end."""
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
-    return process.wait_text("done", 60).text
+    return process.go().wait_text("done", 60).text
 
 
 def frames_of(path, event):
@@ -56,7 +54,7 @@ def each_write_probe_and_fault_is_one_sample():
     writes, accesses = "mem:watched_counter/4:w", "mem:watched_counter/4"
     probe, faults = f"usdt:{WATCHED}:watched:turn", "page-faults"
     recorder = Recorder("-p", process.pid, "-e", writes, "-e", f"{accesses}=100", "-e", f"{faults}=1,cpu", "-e", probe)
-    said = go(process)
+    said = let_run(process)
     time.sleep(0.2)  # until it waits again
     path = recorder.end()
     expect_equal(lost_of(recorder.stats_path), 0, "lost samples")
@@ -80,7 +78,7 @@ def a_symbol_is_each_processs_own():
     event = "mem:watched_called:x"
     recorder = Recorder("-p", f"{processes[0].pid},{processes[1].pid}", "-e", event)
     for process in processes:
-        go(process)
+        let_run(process)
     time.sleep(0.2)
     path = recorder.end()
     lines = collapsed(path, "--event", event)
@@ -95,7 +93,7 @@ def a_probe_of_the_jvm_below_java(version):
     process = java(version, "Sleeping", SLEEPS, flags=["-Xint"], stdin=subprocess.PIPE)
     event = "usdt:libjvm.so:hotspot:thread__sleep__begin"
     recorder = Recorder("-p", process.pid, "-e", event)
-    go(process)
+    let_run(process)
     path = recorder.end()
     lines = [line for line in collapsed(path, "--event", event) if "Sleeping.run" in line.frames]
     expect_equal(total(lines), SLEEPS, "sleeps")

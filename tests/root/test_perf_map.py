@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """Names of other runtimes' code from /tmp/perf-PID.map and from jitdumps: by the right pid, and whatever lies there."""
 import shutil
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """The pprof view as `go tool pprof` reads it: no warnings, names, inlining, labels, comments."""
 import shutil
 

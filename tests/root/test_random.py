@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs first.
 """Whole stacks of a Java/JNI program made at random: exact frames and shares, JDK 17 and 25.
 
 The seed is printed; HOSTPROF_SEED=N makes that program again, HOSTPROF_SEEDS=N tries N programs.

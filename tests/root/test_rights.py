@@ -86,6 +86,35 @@ def of_a_recording():
 
 
 @test
+def whom_it_waits_for_weighs_as_it_does():
+    """To the scheduler, whose groups are sessions: a group of their own weighs as much as who goes first; where nobody does, they stay in his."""
+    need_root()
+    if not os.path.exists("/proc/self/autogroup"):
+        skip("this kernel has no autogroups")
+    may_go_first = subprocess.call(["chrt", "--rr", "1", "true"], stderr=subprocess.DEVNULL) == 0
+    for nice in (0, 1):
+        path = temp_path("x.jfr")
+        recorder = start(["nice", "-n", str(nice), HOSTPROF, "record", "-d", "30", "-o", path], stderr=subprocess.DEVNULL)
+        wait_until(lambda: os.path.exists(path) and os.path.getsize(path) and below(recorder.pid, "hostprof-broker"), 20, "a recording")
+        home, of_tty = autogroup(recorder.pid), os.getpgid(recorder.pid)
+        is_own = os.sched_getscheduler(recorder.pid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_RR
+        expect_equal(is_own, nice == 0 and may_go_first, f"nice {nice}: it goes first")
+        for pid in family(recorder.pid)[1:]:
+            group, weight = autogroup(pid)
+            expect_equal((group != home[0], weight), (is_own, "-10" if is_own else home[1]), f"nice {nice}: group and weight")
+            expect(os.getpgid(pid) != of_tty, "Ctrl-C is for the recorder alone")
+        recorder.signal(signal.SIGINT)
+        recorder.finish()
+
+
+def autogroup(pid):
+    """Its name, and how nice it is; nothing is said of the kernel's first, in which are those of whose ancestors none began a session."""
+    with open(f"/proc/{pid}/autogroup", encoding="ascii") as file:
+        name, _, nice = file.read().split() or ("the first", "nice", "0")
+    return name, nice
+
+
+@test
 def with_agents():
     need_root()
     jvm = java(17, "Idle", 60)
@@ -101,8 +130,7 @@ def with_allocations():
     recorder = record_beside("-e", "cpu,alloc=4k", "--agent=never", "-F", 199, recorder_more=added("`-e alloc`"))
     jvm = java(17, "AllocMix", 2, 1500, flags=["-Xmx64m", "-XX:+UseSerialGC"], stdin=subprocess.PIPE)
     time.sleep(1)  # the probes are opened
-    jvm.popen.stdin.write(b"\n")
-    jvm.popen.stdin.flush()
+    jvm.go()
     jvm.wait_text("done", timeout=60)
     path = recorder.end()
     seen = sum(row["samples"] for row in read_json(recorder.stats_path)["events"] if row["name"] == "alloc")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs last.
 """Safepoints of JVMs without an agent: their number, length, operation and stack, beside what the JVM logs of them."""
 import collections
 
@@ -48,8 +49,7 @@ def recorded(version):
     before = {collector: len(logged_in(os.path.join(place, collector))) for collector in processes}
     # One after the other: between the JVM's clock and the probe others would run.
     for process in processes.values():
-        process.popen.stdin.write(b"\n")
-        process.popen.stdin.flush()
+        process.go()
         process.wait_text("done", 90)
         # ZGC goes on, with nothing to do.
         process.signal(signal.SIGSTOP)
@@ -154,8 +154,7 @@ def only_long_ones():
     need_root()
     jvm = java(VERSIONS[0], "Safepoints", 40, stdin=subprocess.PIPE, flags=("-XX:+UseSerialGC", "-Xmx96m"))
     recorder = Recorder("-p", jvm.pid, "-e", "safepoint=50s")
-    jvm.popen.stdin.write(b"\n")
-    jvm.popen.stdin.flush()
+    jvm.go()
     jvm.wait_text("done", 60)
     expect_equal(collapsed(recorder.end(), "--event", "safepoint"), [], "safepoints of 50 s")
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """--vtable and --comptask: the class whose method a stub calls, and the method that a compiler thread compiles, from outside.
 
 The programs know: Dispatch whose methods are called how often, and the JVM's own log says which thread compiles what from when on.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """`--signatures`: methods of one name are told apart by their descriptors, in every output."""
 import pprof_file
 from hp import *

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs beside others.
 """Programs without symbols: one box for each function, as its call frame information bounds it. readelf is the judge."""
 import shutil
 

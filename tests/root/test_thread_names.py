@@ -130,4 +130,4 @@ def names_with_an_agent(version):
     expect(brief["comm"] <= 0.02 * brief.total(), f"brief: {brief['comm']} without a name")
 
 
-main()
+main(lanes=2)

@@ -36,21 +36,19 @@ def need_tracefs():
 
 
 def probed(turns=TURNS, program=PROBED):
-    """The workload before its first turn; go() lets it do them."""
+    """The workload before its first turn; let_run() lets it do them."""
     return start([program, THREADS, turns], stdin=subprocess.PIPE).wait_text()
 
 
-def go(process):
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
-    process.wait_text("done", 120)
+def let_run(process):
+    process.go().wait_text("done", 120)
 
 
 def record_turns(process, events, *args):
     """Record all that PROCESS does from its first turn to its last; the recording's path."""
     options = [option for event in events for option in ("-e", event)]
     recorder = Recorder("-p", process.pid, *options, *args)
-    go(process)
+    let_run(process)
     time.sleep(0.2)  # until it waits again
     return recorder.end()
 
@@ -212,7 +210,7 @@ def hostprof_itself_is_not_sampled():
     process = probed(10)
     event = f"uprobe:{own_libc(process)}:malloc"
     recorder = Recorder("-a", "-e", event)
-    go(process)
+    let_run(process)
     lines = collapsed(recorder.end())
     expect(of_pid(lines, process.pid), "the host's processes are missing")
     expect_equal(total(of_pid(lines, recorder.pid)), 0, "samples of hostprof")
@@ -273,7 +271,7 @@ def the_kernels_own_tracepoint_needs_no_tracefs():
     time.sleep(0.2)
     perf, out = perf_counts("sched:sched_switch", *SWITCHES_OF_PROBED)
     tool = start([os.path.join(BUILD, "tools", "raw_trigger"), process.pid], stdin=subprocess.PIPE).wait_text()
-    go(process)
+    let_run(process)
     time.sleep(0.2)
     tool.popen.stdin.close()
     said = tool.finish()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs first.
 """Whole native stacks of real programs without frame pointers, judged by known frame lists."""
 import collections
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--waker: programs whose threads know who wakes them, from the same process, another one, Java, and by an interrupt."""
+# Runs last.
+"""--waker: programs whose threads know who wakes them, from the same process, another one, Java, and by an interrupt; and who lets go of locks."""
 
 from hp import *
 
@@ -22,6 +23,12 @@ MOST_WITHOUT = 0.01
 # A virtual machine's kernel may tell of nothing that one of its cpus does while it is idle: neither that a thread is back there (offcpu.late) nor that
 # a timer wakes one.
 WITHOUT_OF_LATE = 10
+# Of tests/workloads/Locks.java and Parks.java: who waits, for what, where, and where its holder lets go of it.
+ROUNDS = 60
+LOCK_KINDS = {"Locks": ("enter", "Locks$Gate", "Locks.enterGate", "Locks.holdGate"),
+              "Parks": ("lock", "java.util.concurrent.locks.ReentrantLock$NonfairSync", "Parks.takeLock", "Parks.holdLock")}
+# Which ends while the thread spins, and has not been woken, or nobody tells of it (above).
+FEW = 2
 # In a call for which a method's counters have run over, the JVM's own locks may be waited for.
 ASKING = re.compile(r"CompileBroker|CompilationPolicy|frequency_counter_overflow")
 
@@ -29,11 +36,6 @@ ASKING = re.compile(r"CompileBroker|CompilationPolicy|frequency_counter_overflow
 Wait = collections.namedtuple("Wait", "frames reason waker thread process count")
 # Lines with threads, what the program says of its own, and jfr's text.
 Recorded = collections.namedtuple("Recorded", "pid lines figures told printed")
-
-
-def go(process):
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
 
 
 def read_waits(lines):
@@ -52,7 +54,7 @@ def read_waits(lines):
 def record_waits(process, *args):
     """The recording's path, its lines with threads, and the figures."""
     recorder = Recorder("-p", process.pid, "--agent=never", "--waker", *args)
-    go(process)
+    process.go()
     process.wait_text("done", 60)
     path = recorder.end()
     return path, collapsed(path, "-t"), read_json(recorder.stats_path)
@@ -65,15 +67,16 @@ def waits_of(lines, thread):
 
 def check(title, waits, is_right, least=LEAST, late=0):
     """Nearly all that have a waker have the right one, and few have none."""
-    sums = collections.Counter()
+    sums, wrong = collections.Counter(), ""
     for wait in waits:
         what = "right" if is_right(wait) else "wrong" if wait.thread else "none"
         sums[what] += wait.count
         if what == "wrong":
+            wrong = f"{wait.thread} by {';'.join(wait.waker)[-200:]}"
             print(f"# {title}: {';'.join(wait.frames)} is woken by {';'.join(wait.waker)} of {wait.thread}, {wait.process}", flush=True)
     print(f"# {title}: {sums['right']} right, {sums['wrong']} wrong, {sums['none']} without a waker", flush=True)
     expect(sums["right"] >= least, f"{title}: {dict(sums)}: at least {least} right ones were expected")
-    expect(sums["wrong"] <= (1 - RIGHT) * (sums["right"] + sums["wrong"]), f"{title}: {dict(sums)}: wrong ones")
+    expect(sums["wrong"] <= (1 - RIGHT) * (sums["right"] + sums["wrong"]), f"{title}: {dict(sums)}: wrong ones, the last {wrong}")
     expect(sums["none"] <= MOST_WITHOUT * sum(sums.values()) + WITHOUT_OF_LATE * late, f"{title}: {dict(sums)}: without one")
 
 
@@ -160,13 +163,13 @@ def nobody_asks():
     process = native("wakers", 300, stdin=subprocess.PIPE).wait_text()
     need_root()
     recorder = Recorder("-p", process.pid, "-e", "offcpu")
-    go(process)
+    process.go()
     process.wait_text("done", 20)
     path = recorder.end()
     expect(not [line for line in collapsed(path) if WOKEN_BY in line.frames], "somebody was told of")
     with open(path, "rb") as file:
         expect(b"wakerStackTrace" not in file.read(), "there is a field")
-    expect_in("there is no -e offcpu or wall", hostprof("record", "--waker", "-d", "1s", code=2).err)
+    expect_in("there is no -e offcpu, nativelock, wall or lock", hostprof("record", "--waker", "-d", "1s", code=2).err)
 
 
 @test
@@ -212,6 +215,51 @@ def threads_of_jdk_17():
 @test
 def threads_of_jdk_25():
     check_java(25)
+
+
+def check_locks(version):
+    """Who lets go of a lock for which another thread waits: of a monitor, which the agent tells of, and of java.util.concurrent's."""
+    need_root()
+    flags = ("-XX:+EnableDynamicAgentLoading",) if version >= 21 else ()
+    processes = {workload: java(version, workload, ROUNDS, flags=flags, stdin=subprocess.PIPE) for workload in LOCK_KINDS}
+    recorder = Recorder("-p", ",".join(str(process.pid) for process in processes.values()), "-e", "lock", "--waker")
+    for process in processes.values():
+        recorder.wait_lease(process.pid)
+    time.sleep(0.5)
+    go_to_the_end(processes.values())
+    path = recorder.end()
+    lines, figures = collapsed(path, "-t"), read_json(recorder.stats_path)
+    expect_equal(figures["lost"], 0, "lost samples")
+    events = read_by_jdk(path, "jdk.JavaMonitorEnter", "jdk.ThreadPark")
+    for workload, (kind, class_name, own, giver) in LOCK_KINDS.items():
+        waits = [wait for wait in read_waits([line for line in of_pid(lines, processes[workload].pid) if line.thread.startswith(f"[{kind} tid=")])
+                 if wait.reason == class_name]
+
+        def is_right(wait):
+            return wait.thread.startswith("[holder tid=") and wait.process.endswith(f"-{processes[workload].pid}") and \
+                giver in wait.waker and own in wait.frames and wait.waker[-len(THREAD):] == THREAD
+
+        expect_equal(sum(wait.count for wait in waits), ROUNDS, f"JDK {version}: waits of {kind}")
+        # Who has the lock already may have to wait for a safepoint to be over: the last one who wakes it is the VM's thread then. And up to JDK 23
+        # one of those that want a monitor looks for itself now and then, and finds it free (ObjectMonitor::EnterI() in share/runtime/objectMonitor.cpp).
+        other = [wait for wait in waits if wait.thread.startswith(("[VM Thread", "[interrupt]"))]
+        print(f"# JDK {version}, lock, {kind}: {sum(wait.count for wait in other)} ended with a safepoint or a timer", flush=True)
+        expect(sum(wait.count for wait in other) <= FEW, f"JDK {version}: waits of {kind} that a safepoint or a timer has ended")
+        waits = [wait for wait in waits if wait not in other]
+        check(f"JDK {version}, lock, {kind}", waits, is_right, least=ROUNDS - FEW)
+        wakers = collections.Counter((event["waker"] or {}).get("javaName") for event in events
+                                     if event["pid"] == processes[workload].pid and event["eventThread"]["javaName"] == kind and event["waker"])
+        expect(wakers["holder"] >= ROUNDS - FEW, f"JDK {version}: wakers of {kind} in the file: {wakers}")
+
+
+@test
+def who_lets_go_of_locks_of_jdk_17():
+    check_locks(17)
+
+
+@test
+def who_lets_go_of_locks_of_jdk_25():
+    check_locks(25)
 
 
 main()

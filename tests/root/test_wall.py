@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs last.
 """Wall-clock time: each thread of a program has the time of the recording, running and waiting, also who was parked before."""
 
 from hp import *

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs first.
 """CPU time of threads that are on a cpu for short times only, per thread and process."""
 from weights import *
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Runs last.
 """--begin and --end: what a process does between two functions, of programs that know when they are there."""
 
 from hp import *
@@ -10,11 +11,6 @@ TURN_MS = 40
 AT_EDGES = 0.02
 
 
-def go(process):
-    process.popen.stdin.write(b"\n")
-    process.popen.stdin.flush()
-
-
 def recorded(*options, events=("cpu",)):
     """The samples of a program that comes to both functions, and of one that comes to neither; their clocks."""
     need_root()
@@ -22,10 +18,7 @@ def recorded(*options, events=("cpu",)):
     processes = [native("windows", ROUNDS, stdin=subprocess.PIPE).wait_text(), native("windows", ROUNDS, "never", stdin=subprocess.PIPE).wait_text()]
     recorder = Recorder("-p", ",".join(str(process.pid) for process in processes), "-F", 997, *[part for event in events for part in ("-e", event)],
                         *[option.replace("PROGRAM", program) for option in options])
-    for process in processes:
-        go(process)
-    for process in processes:
-        process.wait_text("done", 60)
+    go_to_the_end(processes)
     path = recorder.end()
     return path, [of_pid(collapsed(path, "--total"), process.pid) for process in processes]
 

@@ -17,7 +17,6 @@ from virtual_program import CYCLE, DEPTHS
 RUN, LEAF = "made.Task.run", "made.Virtual.leaf"
 DOWN, LOCKED = "made.Virtual.down", "made.Virtual.locked"
 NATIVE_DOWN = "Java_made_Virtual_down"
-NATIVES = {DOWN: NATIVE_DOWN}
 
 
 def _chain(*rows):
@@ -59,7 +58,9 @@ PAUSES = (r"java\.lang\.VirtualThread\b.*|java\.util\.concurrent\..*|"
 BELOW = {
     LEAF: re.compile(PAUSES),
     LOCKED: re.compile(r"java\.lang\.(?:System\.identityHashCode|Thread\.currentThread)"),
-    RUN: re.compile(PAUSES + r"|java\.lang\.(?:ThreadBuilders|BaseVirtualThread).*"),
+    # A new thread, and its name: code of nextThreadName() before its first safepoint is said to be in what is inlined there.
+    RUN: re.compile(PAUSES + r"|java\.lang\.(?:ThreadBuilders|BaseVirtualThread|(?:Abstract)?StringBuilder).*|"
+                    r"java\.lang\.Object\.<init>"),
     # Levels pause on their way back.
     "level": re.compile(PAUSES),
 }
@@ -121,22 +122,36 @@ def judge_java(frames):
     if not ENTER.fullmatch(name_of(frames[at - 1])):
         return judge_pool(frames, at)
     marks = frames.count(FROZEN)
-    if marks > 1 or FROZEN in frames[:at]:
+    if marks > 2 or FROZEN in frames[:at] or marks == 2 and frames[at] != FROZEN:
         return "bad", f"{marks} marks"
-    return judge_marked(frames[at:]) if marks else judge_mounted(frames[at:], 0)
+    if marks == 2:
+        return judge_twice_marked(frames[at + 1:])
+    return judge_marked(frames[at:]) if marks else judge_mounted(frames[at:], False)
 
 
 def judge_marked(frames):
     """Frames from the virtual thread's first one on, and others, between which some are missing."""
     mark = frames.index(FROZEN)
     above, below = frames[:mark], frames[mark + 1:]
-    kind, what = judge_mounted(above, 0) if above else ("whole", False)
+    kind, what = judge_mounted(above, False) if above else ("whole", False)
     if kind == "bad":
         return kind, what
-    kind, what = judge_mounted(below, 1)
+    kind, what = judge_mounted(below, True)
     if kind == "cut" and any(MOVING.match(frame) for frame in below):
         kind = "moving"
     return kind, what
+
+
+def judge_twice_marked(frames):
+    """Behind a first mark, whose frames could not be read: others of the heap, and those that HotSpot just moves."""
+    mark = frames.index(FROZEN)
+    if not mark:
+        return "bad", "two marks for one place"
+    kind, what = judge_mounted(frames[:mark], True)
+    if kind == "bad":
+        return kind, what
+    kind, what = judge_marked(frames[mark:])
+    return (kind, what) if kind == "bad" else ("cut", False) if kind == "moving" else ("bad", "2 marks")
 
 
 def judge_pool(frames, at):
@@ -148,29 +163,35 @@ def judge_pool(frames, at):
     return ("bad", why) if why else ("carrier", False)
 
 
-def judge_mounted(frames, marks):
-    """The frames of the virtual thread that are on the stack."""
+def judge_mounted(frames, marked):
+    """The frames of the virtual thread that are on the stack: all of them, or those behind a mark."""
     own = next((at for at, frame in enumerate(frames) if is_own(frame)), None)
-    at = 0 if marks else after_chain(frames, MOUNTING)
-    if marks and own is None:
-        # Behind the return barrier: the JVM brings the next frames back, or a pause's methods return.
-        why = below_leaf("[frozen frames]_[j]", frames, re.compile(PAUSES))
-        return ("bad", why) if why else ("cut", False)
-    if marks:
+    at = behind_mounting(frames, marked)
+    if marked and not at:
         return judge_thawed(frames, own)
-    if not at and frames:
+    if not at and frames and frames != ["I2C/C2I adapters"]:
         return "bad", f"{name_of(frames[0])} behind enterSpecial"
     if own is None:
-        last = frames[at - 1] if at else "enterSpecial_[j]"
-        why = below_leaf(last, frames[at:], POOL)
-        return ("bad", why) if why else ("whole", False)
+        why = below_leaf(frames[at - 1], frames[at:], POOL) if at else ""
+        return ("bad", why) if why else ("cut" if marked else "whole", False)
     if own != at - 1 or name_of(frames[own]) != RUN:
         return "bad", f"{name_of(frames[own])} behind {name_of(frames[own - 1])}"
-    return judge_spine(frames[own:], False)
+    return judge_spine(frames[own:], marked)
+
+
+def behind_mounting(frames, marked):
+    """How many of FRAMES lead to the task's method; behind a mark they may begin with any of these."""
+    starts = range(len(MOUNTING)) if marked else [0]
+    return max(after_chain(frames, MOUNTING[start:]) for start in starts
+               if not frames or not start or MOUNTING[start][0].fullmatch(name_of(frames[0])))
 
 
 def judge_thawed(frames, own):
     """Behind the mark: the first frame is one that came back or never left, whose caller is frozen."""
+    if own is None:
+        # Behind the return barrier: the JVM brings the next frames back, or a pause's methods return.
+        why = below_leaf("[frozen frames]_[j]", frames, re.compile(PAUSES))
+        return ("bad", why) if why else ("cut", False)
     if own:
         return "bad", f"{name_of(frames[0])} behind {FROZEN}"
     return judge_spine(frames, True)
@@ -231,7 +252,7 @@ def wrong_depth(spine, frozen):
 # --- many stacks --------------------------------------------------------------------------------
 
 # Each visit of the leaf is 32,000 rounds of sixteen statements; the way there and back, with its pauses,
-# took 2 % of that, and a carrier is without a virtual thread for less.
+# took 2 to 4 % of that where it is compiled, and a carrier is without a virtual thread for less.
 LEAST_AT_LEAF, MOST_CARRIERS = 0.93, 0.03
 # A walk that userspace had to finish (of code that is met for the first time) finds the heap of a later
 # time; and a few samples meet HotSpot moving frames.

@@ -23,6 +23,7 @@ public final class Virtual {
 	static final int NEVER = 0, YIELD = 1, SLEEP = 2, PARK = 3, LOCK = 4, SYNC = 5, NATIVE = 6;
 	static final int BACK = 7, THROW = 8, WAYS = 9;
 	static final RuntimeException THROWN = new RuntimeException(null, null, false, false) { };
+	static final int ROUNDS = Integer.getInteger("rounds", 4000);
 	static final int[] DEPTHS = { %(depths)s };
 	static final ReentrantLock LOCKED = new ReentrantLock();
 	static final Object[] MONITORS = new Object[64];
@@ -173,7 +174,7 @@ def methods(rng):
                                        "synchronized (MONITORS[own]) {", "\tv0 += locked3(3, how, n);",
                                        "}"]))
     # Each of these needs the one before, so that no compiler takes them out of the loop.
-    spin = ["for (int turn = 0; turn < 8; turn++) {", "\tfor (int k = 0; k < 4000; k++) {",
+    spin = ["for (int turn = 0; turn < 8; turn++) {", "\tfor (int k = 0; k < ROUNDS; k++) {",
             *["\t\tv0 = v0 * 31 + (v1 ^ k);", "\t\tv1 ^= v0 >>> 3;", "\t\tv2 += v1 * 7 ^ v0;",
               "\t\tv3 = v3 * 0.5 + v2;"] * 4, "\t}", "\tpause(how);", "}",
             # Through frames that are in the heap.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
-/* A code heap with the blobs of virtual threads, and memory in pieces. */
+/* A code heap with the blobs of virtual threads. */
 #ifndef HOSTPROF_TESTS_BLOB_WORLD_H
 #define HOSTPROF_TESTS_BLOB_WORLD_H
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/macros.h"
+#include "pieces.h"
 #include "unwind.h"
 
 #define HEAP_AT	   0x7f0010000000ULL
@@ -24,12 +24,6 @@
 #define BARRIER	     (STUB_BLOB + 300)
 #define CALLER	     (ENTER_BLOB + 400) /* enterSpecial's; any code will do */
 
-struct piece {
-	uint64_t at;
-	void *bytes;
-	size_t len;
-};
-
 static uint8_t heap[SEGMENTS * SEGMENT], segmap[SEGMENTS];
 static uint64_t thread[16], stack[256], out[UNWIND_OUT_WORDS];
 static struct unwind_cursor cursor;
@@ -40,20 +34,6 @@ static struct unwind_cursor cursor;
 	{                                                                       \
 		STACK_AT, stack, sizeof(stack)                                  \
 	}
-
-static inline int read_one_of(const struct piece *pieces, size_t count, uint64_t address, void *dst,
-			      size_t len)
-{
-	for (size_t i = 0; i < count; i++) {
-		uint64_t at = address - pieces[i].at;
-
-		if (address < pieces[i].at || at > pieces[i].len || len > pieces[i].len - at)
-			continue;
-		memcpy(dst, (const uint8_t *)pieces[i].bytes + at, len);
-		return 0;
-	}
-	return -EFAULT;
-}
 
 static inline void put_blob(uint64_t blob, int32_t segments, int32_t frame_size)
 {

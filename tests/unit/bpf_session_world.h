@@ -26,6 +26,7 @@ static inline struct bpf_session_options usual(const struct capture_event *event
 		.event_count = count,
 		.possible_cpus = CPUS,
 		.online_cpus = CPUS - 2,
+		.rings_fd = RINGS_FD,
 		.ring_bytes = 1 << 20,
 		.miss_copy_bytes = WIRE_MISS_MAX_COPY - 50000,
 		.table_bytes = 64 << 20,

@@ -36,6 +36,7 @@
 #define ENTRIES	  512
 #define PROG_FD	  900 /* and the number of the trigger */
 #define SHARED_FD 950
+#define RINGS_FD  960
 #define MAP_FD	  1000 /* and the number of the map */
 #define MAP_BYTES 5000
 
@@ -62,7 +63,7 @@ static struct fixture {
 	bool online[CPUS];
 	int open_error[CPUS]; /* of perf events */
 	bool only_probes;     /* no cpu has perf events */
-	int shared_error;
+	int shared_error, rings_error;
 	bool has_sessions; /* the kernel */
 	int returns_error;
 	struct sideband *sidebands[CPUS];
@@ -269,11 +270,11 @@ void perf_events_release(struct perf_events *events)
 	vec_release(&events->open);
 }
 
-int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
+int rings_open(unsigned int possible, uint32_t ring_bytes, const struct cpu_list *cpus,
 	       struct rings **ret_rings, struct err *err)
 {
 	(void)err;
-	assert_int_equal(array_fd, MAP_FD + BPF_SESSION_RINGS);
+	assert_int_equal(possible, CPUS);
 	f.ring_bytes = ring_bytes;
 	*ret_rings = xcalloc(1, sizeof(**ret_rings));
 	(*ret_rings)->fd = eventfd(0, EFD_CLOEXEC);
@@ -282,18 +283,24 @@ int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
 	return 0;
 }
 
+int rings_array_fd(const struct rings *rings)
+{
+	(void)rings;
+	return RINGS_FD;
+}
+
+int rings_publish(struct rings *rings, struct err *err)
+{
+	(void)rings;
+	return f.rings_error ? err_set(err, f.rings_error, "no rings") : 0;
+}
+
 int rings_add(struct rings *rings, unsigned int cpu, struct err *err)
 {
 	(void)err;
 	rings->has[cpu] = true;
 	note("ring %u\n", cpu);
 	return 0;
-}
-
-int rings_wait(struct rings *rings, struct err *err)
-{
-	note("rings ");
-	return rings->has[0] ? 0 : err_set(err, -EPERM, "no rings");
 }
 
 void rings_free(struct rings *rings)
@@ -467,7 +474,7 @@ static void open_capture(void)
 
 	capture_free(f.capture);
 	f.capture = NULL;
-	if (capture_open(&f.options, &f.capture, &err) < 0)
+	if (capture_open(&f.options, &f.capture, &err) < 0 || capture_wait(f.capture, &err) < 0)
 		fail_msg("%s", err.text);
 }
 

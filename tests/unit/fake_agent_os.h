@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The system calls of an agent whose sources are compiled into the test: each can be made to fail, and
- * what was asked of the kernel is kept. Included by fake_jvmti.h, in front of those sources.
+ * what was asked of the kernel is kept. Included by fake_agent.h, in front of those sources.
  */
 #ifndef HOSTPROF_TESTS_FAKE_AGENT_OS_H
 #define HOSTPROF_TESTS_FAKE_AGENT_OS_H

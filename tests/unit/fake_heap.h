@@ -2,7 +2,7 @@
 /*
  * A JVM's heap as far as weak references show it: objects that are alive until a test says otherwise, and
  * strings that nobody refers to, which the next collection takes. What refers to them is counted.
- * Included by fake_jvmti.h.
+ * Included by fake_jvm_state.h.
  */
 #ifndef HOSTPROF_TESTS_FAKE_HEAP_H
 #define HOSTPROF_TESTS_FAKE_HEAP_H

@@ -23,6 +23,7 @@
 #pragma GCC diagnostic pop
 
 #define CPUS		    6
+#define RINGS_FD	    40
 #define VALUE_BYTES	    2000000 /* of miss_buffers as it was compiled */
 #define FIRST_FD	    500
 #define MAX_MAPS	    32
@@ -34,7 +35,7 @@ static struct {
 	struct hostprof_bpf__rodata rodata;
 	struct hostprof_bpf__bss bss;
 	struct strbuf log;
-	int open_error, load_error, attach_error, preflight_error, info_error;
+	int open_error, reuse_error, load_error, attach_error, preflight_error, info_error;
 	const char *warnings[4];
 	bool destroyed;
 	int real_fd; /* of two maps */
@@ -120,6 +121,12 @@ libbpf_print_fn_t libbpf_set_print(libbpf_print_fn_t fn)
 {
 	f.print = fn;
 	return NULL;
+}
+
+int bpf_map__reuse_fd(struct bpf_map *map, int fd)
+{
+	strbuf_addf(&f.log, "%s: is %d\n", map_name(map), fd);
+	return f.reuse_error;
 }
 
 int bpf_map__set_max_entries(struct bpf_map *map, __u32 max_entries)

@@ -216,24 +216,42 @@ static inline void put_flag(const char *name, uint8_t value)
 	fake_put_u64(memory(), w.flag_count, count + 1);
 }
 
-static inline void open_vm(void)
+/* What VMStructs will tell. */
+struct told {
+	struct fake_field fields[64];
+	size_t count;
+};
+
+static inline void tell(struct told *told, const struct fake_field *fields, size_t count)
 {
-	const char *const oops = w.release >= 24 ? "_base" : "_narrow_oop._base";
-	const char *const shift = w.release >= 24 ? "_shift" : "_narrow_oop._shift";
-	const char *const classes = w.release >= 24 ? "_base" : "_narrow_klass._base";
-	const char *const class_shift = w.release >= 24 ? "_shift" : "_narrow_klass._shift";
+	assert_true(told->count + count <= ARRAY_SIZE(told->fields));
+	memcpy(told->fields + told->count, fields, count * sizeof(*fields));
+	told->count += count;
+}
+
+static inline void tell_references(struct told *told)
+{
 	const char *const universe = w.release == 8 ? "Universe" : "CompressedOops";
 	const char *const klasses = w.release == 8 ? "Universe" : "CompressedKlassPointers";
-	const char *const known = w.release == 8 ? "SystemDictionary" : "vmClasses";
+	const bool is_new = w.release >= 24;
 	const struct fake_field fields[] = {
 		{ "JVMFlag", "_addr", 0, 0 },
 		{ "JVMFlag", "_name", 8, 0 },
 		{ "JVMFlag", "flags", w.flags, 1 },
 		{ "JVMFlag", "numFlags", w.flag_count, 1 },
-		{ universe, oops, w.oop_base, 1 },
-		{ universe, shift, w.oop_shift, 1 },
-		{ klasses, classes, w.klass_base, 1 },
-		{ klasses, class_shift, w.klass_shift, 1 },
+		{ universe, is_new ? "_base" : "_narrow_oop._base", w.oop_base, 1 },
+		{ universe, is_new ? "_shift" : "_narrow_oop._shift", w.oop_shift, 1 },
+		{ klasses, is_new ? "_base" : "_narrow_klass._base", w.klass_base, 1 },
+		{ klasses, is_new ? "_shift" : "_narrow_klass._shift", w.klass_shift, 1 },
+	};
+
+	tell(told, fields, ARRAY_SIZE(fields));
+}
+
+static inline void tell_classes(struct told *told)
+{
+	const char *const known = w.release == 8 ? "SystemDictionary" : "vmClasses";
+	const struct fake_field fields[] = {
 		{ known,
 		  w.release == 8 ? "_well_known_klasses[SystemDictionary::Thread_klass_knum]"
 				 : "_klasses[static_cast<int>(vmClassID::Thread_klass_knum)]",
@@ -242,34 +260,62 @@ static inline void open_vm(void)
 		  w.release == 8 ? "_well_known_klasses[SystemDictionary::String_klass_knum]"
 				 : "_klasses[static_cast<int>(vmClassID::String_klass_knum)]",
 		  w.string_klass_at, 1 },
-		{ "JavaThread", w.release == 8 ? "_threadObj:oop" : "_threadObj:OopHandle",
-		  THREAD_OBJECT, 0 },
-		{ w.release >= 25 ? "Thread" : "JavaThread", "_osthread", THREAD_OS, 0 },
-		{ "OSThread", "_thread_id", OS_TID, 0 },
+		{ "vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
+		  w.classes, 1 },
+		{ "InstanceKlass", "_constants", KLASS_POOL, 0 },
+		{ "InstanceKlass", w.release >= 21 ? "_fieldinfo_stream" : "_fields", KLASS_FIELDS,
+		  0 },
+		{ "Klass", "_primary_supers[0]", 48, 0 },
+		{ "Array<int>", "_length", 0, 0 },
+		{ "Array<u1>", "_data", 4, 0 },
+		{ "Array<u2>", "_data", 4, 0 },
 		{ "Universe", "_collectedHeap", w.heap_at, 1 },
 		{ "CollectedHeap", w.release >= 21 ? "_is_stw_gc_active" : "_is_gc_active",
 		  GC_ACTIVE, 0 },
 		{ "CollectedHeap", "_total_collections", GC_COUNT, 0 },
-		{ "InstanceKlass", "_constants", KLASS_POOL, 0 },
-		{ "InstanceKlass", w.release >= 21 ? "_fieldinfo_stream" : "_fields", KLASS_FIELDS,
-		  0 },
-		{ "Array<int>", "_length", 0, 0 },
-		{ "Array<u1>", "_data", 4, 0 },
-		{ "Array<u2>", "_data", 4, 0 },
+	};
+
+	tell(told, fields, ARRAY_SIZE(fields));
+}
+
+static inline void tell_threads(struct told *told)
+{
+	const struct fake_field fields[] = {
+		{ "JavaThread", w.release == 8 ? "_threadObj:oop" : "_threadObj:OopHandle",
+		  THREAD_OBJECT, 0 },
+		{ w.release >= 25 ? "Thread" : "JavaThread", "_osthread", THREAD_OS, 0 },
+		{ "OSThread", "_thread_id", OS_TID, 0 },
+		{ "OSThread", "_pthread_id", OS_PTHREAD, 0 },
 		{ "JavaThread", "_next", THREAD_NEXT, 0 },
 		{ "ThreadsList", "_length", 4, 0 },
 		{ "ThreadsList", "_threads", 16, 0 },
-		{ "vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
-		  w.classes, 1 },
-		{ "OSThread", "_pthread_id", OS_PTHREAD, 0 },
+		{ "JavaThread", w.no_vthread ? "_another" : "_vthread", THREAD_VIRTUAL, 0 },
+		{ "JavaThread", "_stack_base", THREAD_STACK, 0 },
+		{ "JavaThread", w.no_stack_size ? "_other" : "_stack_size", THREAD_STACK + 8, 0 },
+		{ w.release == 8 ? "Threads" : "ThreadsSMRSupport",
+		  w.release == 8 ? "_thread_list" : "_java_thread_list", w.first_thread, 1 },
+	};
+
+	tell(told, fields, ARRAY_SIZE(fields));
+}
+
+static inline void tell_compiler(struct told *told)
+{
+	const struct fake_field fields[] = {
 		{ "CompilerThread", "_env", 2016, 0 },
 		{ "ciEnv", "_task", 112, 0 },
 		{ "CompileTask", "_method", 8, 0 },
 		{ "CompileTask", "_osr_bci", 24, 0 },
 		{ "CompileTask", w.no_comp_level ? "_other_level" : "_comp_level", 40, 0 },
 		{ "CompileTask", "_compile_id", 16, 0 },
-		{ "JavaThread", w.no_vthread ? "_another" : "_vthread", THREAD_VIRTUAL, 0 },
-		{ "JavaThread", "_stack_base", THREAD_STACK, 0 },
+	};
+
+	tell(told, fields, ARRAY_SIZE(fields));
+}
+
+static inline void tell_locks(struct told *told)
+{
+	const struct fake_field fields[] = {
 		{ w.release == 8 ? "Thread" : "JavaThread",
 		  w.no_monitors ? "_else" : "_current_pending_monitor", THREAD_PENDING, 0 },
 		{ "ObjectMonitor", "_owner", MONITOR_OWNER, 0 },
@@ -280,16 +326,24 @@ static inline void open_vm(void)
 		  0 },
 		{ "LockStack", "_top", 0, 0 },
 		{ "LockStack", "_base[0]", 16, 0 },
-		{ "Klass", "_primary_supers[0]", 48, 0 },
-		{ "JavaThread", w.no_stack_size ? "_other" : "_stack_size", THREAD_STACK + 8, 0 },
-		{ w.release == 8 ? "Threads" : "ThreadsSMRSupport",
-		  w.release == 8 ? "_thread_list" : "_java_thread_list", w.first_thread, 1 },
 	};
+
+	tell(told, fields, ARRAY_SIZE(fields));
+}
+
+static inline void open_vm(void)
+{
 	const struct fake_type types[] = { { "JVMFlag", FLAG_BYTES } };
 	const struct fake_type ints[] = { { "FieldInfo::FieldFlags::_ff_initialized", 0 },
 					  { "markWord::klass_shift", HEADER_SHIFT } };
+	struct told told = { .count = 0 };
 
-	fake_vm_fill(&w.vm, fields, ARRAY_SIZE(fields), types, ARRAY_SIZE(types));
+	tell_references(&told);
+	tell_classes(&told);
+	tell_threads(&told);
+	tell_compiler(&told);
+	tell_locks(&told);
+	fake_vm_fill(&w.vm, told.fields, told.count, types, ARRAY_SIZE(types));
 	fake_vm_add_pairs(&w.vm, VM_INTS, ints, ARRAY_SIZE(ints));
 	assert_int_equal(vmstructs_open_memory(&memory()->memory, w.vm.symbols, &w.vm.vs), 0);
 }

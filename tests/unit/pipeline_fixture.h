@@ -56,7 +56,8 @@ static inline void open_pipeline(struct fixture *f)
 	assert_int_equal(recording_writer_new(f->fd, &f->writer, &err), 0);
 	recording_writer_limit_chunks(f->writer, f->chunk_bytes, f->chunk_ns);
 	sinks_add(&f->pipeline_options.sinks, recording_sink(f->writer));
-	if (pipeline_init(&f->pipeline, f->capture, &f->pipeline_options, &err) < 0 ||
+	if (pipeline_init(&f->pipeline, f->capture, registry_new(), &f->pipeline_options, &err) <
+		    0 ||
 	    pipeline_begin(&f->pipeline, "hostprof record", &err) < 0)
 		fail_msg("%s", err.text);
 	/* Processes that are not in /proc are looked for now, and in ten seconds. */
@@ -166,6 +167,7 @@ struct sample_spec {
 	uint8_t flags, state, cause, text;
 	uint8_t waker;		     /* enum wire_waker; 0: of no waker */
 	uint32_t woken_tid;	     /* likewise */
+	uint32_t wait_number;	     /* of a wait for a lock, and of its waker */
 	uint64_t kernel[4], user[4]; /* words, leaf first, up to the first 0 */
 };
 
@@ -210,6 +212,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.virtual_id = spec->virtual_id,
 		.waker = spec->waker,
 		.woken_tid = spec->woken_tid,
+		.wait_number = spec->wait_number,
 		.lock_owner = spec->owner,
 	};
 	memcpy(sample->comm, comm, MIN(strlen(comm), sizeof(sample->comm)));

@@ -9,18 +9,17 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/macros.h"
 #include "base/vec.h"
 #include "capture/rings/ring_pump.h"
 #include "capture/sideband.h"
+#include "fake_scheduler.h"
 
 #define MIB	 (1U << 20)
 #define LONGEST	 (RING_PUMP_BYTES + 5)
@@ -48,13 +47,10 @@ static struct {
 	unsigned int added;
 	atomic_int consumes;
 	atomic_bool signals_blocked;
-	/* As the kernel was asked. */
-	int policy, nice;
-	atomic_int policy_set, priority_set, nice_set;
 	VEC(struct made) seen;
 } f = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* --- in place of libbpf, the side-band and the scheduler --- */
+/* --- in place of libbpf and the side-band --- */
 
 struct sideband {
 	size_t held;
@@ -124,30 +120,6 @@ int ring_buffer__consume(struct ring_buffer *rb)
 	return r;
 }
 
-int sched_getscheduler(pid_t pid)
-{
-	assert_int_equal(pid, 0);
-	return f.policy;
-}
-
-int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
-{
-	f.policy_set = pid == 0 ? policy : -1;
-	f.priority_set = param->sched_priority;
-	return 0;
-}
-
-int getpriority(__priority_which_t which, id_t who)
-{
-	return which == PRIO_PROCESS && who == 0 ? f.nice : 99;
-}
-
-int setpriority(__priority_which_t which, id_t who, int nice)
-{
-	f.nice_set = which == PRIO_PROCESS && who == 0 ? nice : 99;
-	return 0;
-}
-
 /* --- */
 
 static int setup(void **state)
@@ -155,9 +127,8 @@ static int setup(void **state)
 	(void)state;
 	f.epoll_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	f.consumed = f.added = 0;
-	f.consumes = f.policy_set = f.priority_set = f.nice_set = 0;
-	f.policy = SCHED_OTHER;
-	f.nice = 0;
+	f.consumes = 0;
+	memset(&scheduler, 0, sizeof(scheduler));
 	f.no_rings = false;
 	f.pump = ring_pump_new();
 	return 0;
@@ -173,26 +144,12 @@ static int teardown(void **state)
 	return f.is_open ? -1 : 0;
 }
 
-static inline int nothing_first(void *data, struct err *err)
-{
-	(void)data, (void)err;
-	return 0;
-}
-
-static inline int start_with(ring_pump_fn first, void *data)
-{
-	struct err err = { 0 };
-
-	return ring_pump_start(f.pump, first, data, &err);
-}
-
 static inline void start(void)
 {
 	struct err err = { 0 };
 
 	assert_int_equal(ring_pump_add(f.pump, 3), 0);
-	assert_int_equal(start_with(nothing_first, NULL), 0);
-	assert_int_equal(ring_pump_wait(f.pump, &err), 0);
+	assert_int_equal(ring_pump_start(f.pump, &err), 0);
 }
 
 /* COUNT records more in the ring, of LEN bytes, numbered on. */

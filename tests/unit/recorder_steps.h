@@ -19,6 +19,7 @@
 #include "cmd/drive/drive.h"
 #include "cmd/drive/priority.h"
 #include "fake_clock.h"
+#include "fake_registry.h"
 #include "session/pipeline.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_spans.h"
@@ -202,11 +203,22 @@ void capture_get_stats(const struct capture *capture, struct capture_stats *ret_
 	memset(ret_stats, 0, sizeof(*ret_stats));
 }
 
-int pipeline_init(struct pipeline *pipeline, struct capture *capture,
+static int look_at_processes(struct err *err)
+{
+	return step("snapshot", err);
+}
+
+static void forget_processes(void)
+{
+	strbuf_addstr(&run.log, "no-processes ");
+}
+
+int pipeline_init(struct pipeline *pipeline, struct capture *capture, struct registry *registry,
 		  const struct pipeline_options *options, struct err *err)
 {
 	(void)options;
 	assert_ptr_equal(capture, CAPTURE);
+	assert_ptr_equal(registry, REGISTRY);
 	memset(pipeline, 0, sizeof(*pipeline));
 	pipeline->samples = 14;
 	return step("init", err);
@@ -226,10 +238,12 @@ int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct e
 	return step("begin", err);
 }
 
-int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
+void pipeline_meet(struct pipeline *pipeline)
 {
+	struct err ignored;
+
 	(void)pipeline;
-	return step("snapshot", err);
+	step("meet", &ignored);
 }
 
 void pipeline_spans_begin(struct pipeline *pipeline)
@@ -248,7 +262,7 @@ void pipeline_spans_look(struct pipeline *pipeline)
 	step("look", &ignored);
 }
 
-void pipeline_drain(struct pipeline *pipeline)
+void pipeline_take_records(struct pipeline *pipeline)
 {
 	(void)pipeline;
 	run.drains++;

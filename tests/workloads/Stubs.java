@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Base64;
@@ -11,7 +13,7 @@ import javax.crypto.spec.SecretKeySpec;
 /**
  * usage: Stubs SECONDS
  * Works in stubs of the JVM, which compiled methods call without a frame between: each method is for the stub of its
- * name. Prints "ready" when all have run for a while and are compiled.
+ * name. Prints "ready" when all are compiled.
  */
 public final class Stubs {
     interface Shape {
@@ -170,16 +172,35 @@ public final class Stubs {
         sink = itable(400_000);
     }
 
+    /** Calls are what gets a method compiled; a round has few of them. */
+    static void callOften(int times) throws Exception {
+        for (int k = 0; k < times; k++) {
+            sink = sin(3) + pow(3) + copy(3) + move(3) + crc(3) + adler(3) + sha(3) + aes(3) + base64(3)
+                    + vtable(3) + itable(3);
+        }
+    }
+
+    /** Rounds until the JVM has compiled nothing for a second. */
+    static void roundsUntilCompiled() throws Exception {
+        CompilationMXBean compilation = ManagementFactory.getCompilationMXBean();
+        long took = -1;
+        long since = System.nanoTime();
+        while (took != compilation.getTotalCompilationTime() || System.nanoTime() - since < 1_000_000_000L) {
+            if (took != compilation.getTotalCompilationTime()) {
+                took = compilation.getTotalCompilationTime();
+                since = System.nanoTime();
+            }
+            round();
+        }
+    }
+
     public static void main(String[] args) throws Exception {
-        long start = System.nanoTime();
-        long until = start + (long) (Double.parseDouble(args[0]) * 1e9);
-        long ready = start + 2_000_000_000L;
+        long until = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
+        callOften(6_000);
+        roundsUntilCompiled();
+        System.out.println("ready");
         while (System.nanoTime() < until) {
             round();
-            if (ready != 0 && System.nanoTime() > ready) {
-                ready = 0;
-                System.out.println("ready");
-            }
         }
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import java.lang.reflect.Method;
 
 /**
  * Virtual threads that wait for a monitor, one after the other: VirtualLocks ROUNDS, JDK 21 on. "ready"; it begins when it reads a line. Each has the
@@ -29,21 +28,11 @@ public class VirtualLocks {
 		}
 	}
 
-	/* Java 8 compiles this, and knows of no virtual threads. */
-	static Thread start(String name, Runnable task) throws Exception {
-		Class<?> builders = Class.forName("java.lang.Thread$Builder$OfVirtual");
-		Method start = Class.forName("java.lang.Thread$Builder").getMethod("start", Runnable.class);
-		Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-
-		builder = builders.getMethod("name", String.class).invoke(builder, name);
-		return (Thread)start.invoke(builder, task);
-	}
-
 	static void waitOnce(int round) throws Exception {
 		Thread request;
 
 		synchronized (gate) {
-			request = start("request " + round, VirtualLocks::enterGate);
+			request = VirtualThreads.start("request " + round, VirtualLocks::enterGate);
 			while (request.getState() != Thread.State.BLOCKED)
 				Thread.sleep(1);
 			Thread.sleep(PAUSE_MS);

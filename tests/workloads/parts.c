@@ -42,7 +42,8 @@ int main(int argc, char **argv)
 	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 5);
 	uint64_t x = (uint64_t)argc;
 
-	while (time(NULL) < end)
+	/* On a busy machine, too, each part is met. */
+	for (int round = 0; round < 20 || time(NULL) < end; round++)
 		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 			x = parts[i](x, 1);
 	return x == 1;

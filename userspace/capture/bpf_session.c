@@ -97,6 +97,7 @@ static void session_configure_lock(struct hostprof_bpf *skel, const struct captu
 		return;
 	skel->rodata->park_least_ns = event->least_ns;
 	bpf_map__set_max_entries(skel->maps.lock_owners, WIRE_LOCK_WAITS);
+	bpf_map__set_max_entries(skel->maps.lock_yields, WIRE_LOCK_YIELDS);
 }
 
 static void session_configure_contention(struct hostprof_bpf *skel,
@@ -165,7 +166,8 @@ static bool session_has_use(const struct bpf_session_options *options, enum wire
 	case WIRE_TRIGGER_MALLOC_RETURN: return options->follow_memory && !one;
 	case WIRE_TRIGGER_MALLOC_SESSION: return one;
 	case WIRE_TRIGGER_OFFCPU_WAKING: return !options->tells_wakers;
-	case WIRE_TRIGGER_OFFCPU_WAKER: return options->tells_wakers;
+	case WIRE_TRIGGER_OFFCPU_WAKER:
+	case WIRE_TRIGGER_LOCK_WAKER: return options->tells_wakers;
 	default: return true;
 	}
 }
@@ -203,13 +205,13 @@ static void session_configure(struct hostprof_bpf *skel, const struct bpf_sessio
 	session_configure_events(skel, options);
 	session_configure_cpus(skel, options->cpus);
 	skel->rodata->ring_wakeup_bytes = options->ring_bytes / 4;
-	bpf_map__set_max_entries(skel->maps.rings, options->possible_cpus);
 	bpf_map__set_max_entries(skel->maps.scratches,
 				 options->possible_cpus * WIRE_SCRATCH_LEVELS);
 	session_size_misses(skel, options);
 	session_size_tables(skel, options);
 	skel->rodata->malloc_follows = options->follow_memory;
 	skel->rodata->waker_count_at = options->waker_count_at;
+	skel->rodata->lock_tells_wakers = options->tells_wakers;
 	skel->rodata->window_has_begin = options->window.begin != NULL;
 	skel->rodata->window_has_end = options->window.end != NULL;
 	if (!options->window.begin && !options->window.end)
@@ -246,6 +248,9 @@ int bpf_session_open(const struct bpf_session_options *options, struct bpf_sessi
 		return session_explain(err, -errno, "open");
 	session_configure(session->skel, options);
 	session_choose_programs(session, options);
+	r = bpf_map__reuse_fd(session->skel->maps.rings, options->rings_fd);
+	if (r < 0)
+		return session_explain(err, r, "give its rings to");
 	bpf_program__set_expected_attach_type(session_program(session, WIRE_TRIGGER_MALLOC_SESSION),
 					      (enum bpf_attach_type)UPROBE_SESSION_ATTACH_TYPE);
 	r = hostprof_bpf__load(session->skel);
@@ -328,7 +333,6 @@ static const struct bpf_map *session_map(const struct bpf_session *session,
 					 enum bpf_session_map map)
 {
 	const struct bpf_map *maps[] = {
-		[BPF_SESSION_RINGS] = session->skel->maps.rings,
 		[BPF_SESSION_COUNTERS] = session->skel->maps.counters,
 		[BPF_SESSION_TARGETS] = session->skel->maps.targets,
 		[BPF_SESSION_JVMS] = session->skel->maps.jvms,

@@ -17,6 +17,7 @@ struct bpf_session_options {
 	const struct cpu_list *cpus; /* that are sampled; NULL: all */
 	unsigned int possible_cpus;
 	unsigned int online_cpus; /* numbers up to the highest of now */
+	int rings_fd;		  /* the array of rings, of `ring_bytes` each */
 	uint32_t ring_bytes;
 	uint32_t miss_copy_bytes; /* of a stack at most; WIRE_MISS_LEAST_COPY to _MAX_COPY */
 	uint64_t table_bytes;	  /* for the unwind tables; 0: default */
@@ -28,7 +29,6 @@ struct bpf_session_options {
 };
 
 enum bpf_session_map {
-	BPF_SESSION_RINGS,
 	BPF_SESSION_COUNTERS,
 	BPF_SESSION_TARGETS,
 	BPF_SESSION_JVMS,
@@ -62,7 +62,7 @@ int bpf_session_list_parked(const struct bpf_session *session);
 int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map);
 uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_session_map map);
 
-/* Bytes that all maps of the skeleton hold (not the rings, which are made later). */
+/* Bytes that all maps of the skeleton hold, and not the rings in their array. */
 uint64_t bpf_session_map_bytes(const struct bpf_session *session);
 
 /*

@@ -100,55 +100,63 @@ static int capture_add_targets(struct capture *c, const struct capture_options *
 	return 0;
 }
 
-static int capture_load(struct capture *c, const struct capture_options *options, struct err *err)
+static bool capture_wants_memory(const struct capture_options *options)
 {
+	return capture_event_find(options->events, options->event_count, capture_event_is_malloc);
+}
+
+static int capture_load(struct capture *c, struct err *err)
+{
+	const struct capture_options *options = c->load.options;
 	struct bpf_session_options session = {
 		.events = c->events,
 		.event_count = options->event_count,
 		.cpus = options->cpus,
 		.possible_cpus = c->cpu_count,
 		.online_cpus = c->online_count,
-		.ring_bytes = capture_ring_bytes(options, c->online_count),
+		.rings_fd = rings_array_fd(c->rings),
+		.ring_bytes = c->load.ring_bytes,
 		.miss_copy_bytes = capture_miss_copy_bytes(options, c->online_count),
 		.table_bytes = options->table_bytes,
 		.window = options->window,
 		.follow_memory = options->follow_memory,
 		.tells_wakers = options->tells_wakers,
 		.waker_count_at = options->tells_wakers ? preempt_count_find() : 0,
-		.has_sessions = c->has_sessions,
 	};
 	int r = capture_settings(options, &session.settings, err);
 
 	if (r < 0)
 		return r;
+	c->has_sessions = capture_wants_memory(options) && uprobe_session_works();
+	session.has_sessions = c->has_sessions;
 	c->cgroup_level = session.settings.cgroup_level;
-	r = bpf_session_open(&session, &c->session, err);
-	if (r < 0)
-		return r;
-	r = capture_map_tables(c, err);
-	if (r < 0)
-		return r;
-	c->event_options = (struct perf_events_options){
-		.events = c->events,
-		.count = options->event_count,
-		.cpus = options->cpus,
-		.window = options->window,
-		.exclude_user = options->exclude_user,
-		.exclude_kernel = options->exclude_kernel,
-	};
-	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
-		c->event_options.prog_fds[t] =
-			bpf_session_prog_fd(c->session, (enum wire_trigger)t);
-	r = capture_add_targets(c, options, err);
-	return r < 0 ? r : capture_open_cpus(c, session.ring_bytes, err);
+	return bpf_session_open(&session, &c->session, err);
 }
 
-static bool capture_wants_memory(const struct capture_options *options)
+static void capture_load_main(void *data)
 {
-	for (unsigned int i = 0; i < options->event_count; i++)
-		if (capture_event_is_malloc(&options->events[i]))
-			return true;
-	return false;
+	struct capture *c = data;
+
+	capture_load(c, &c->load.error);
+}
+
+/* The side-band first: what changes while others are at work is not missed. */
+static int capture_begin(struct capture *c, const struct capture_options *options, struct err *err)
+{
+	int r = cpu_list_read_online(&c->load.online);
+
+	if (r < 0)
+		return err_sys(err, r, "cannot read the list of online cpus");
+	r = capture_count_cpus(c, err);
+	if (r < 0)
+		return r;
+	c->load.options = options;
+	c->load.ring_bytes = capture_ring_bytes(options, c->online_count);
+	r = capture_open_rings(c, err);
+	if (r < 0)
+		return r;
+	r = urgent_thread_start(&c->load.thread, capture_load_main, c);
+	return r < 0 ? err_sys(err, r, "cannot start a thread") : rings_publish(c->rings, err);
 }
 
 int capture_open(const struct capture_options *options, struct capture **ret_capture,
@@ -168,11 +176,7 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 	r = options->follow_memory ? uprobe_returns_check(err) : 0;
 	if (r < 0)
 		return r;
-	c->has_sessions = capture_wants_memory(options) && uprobe_session_works();
-	r = capture_count_cpus(c, err);
-	if (r < 0)
-		return r;
-	r = capture_load(c, options, err);
+	r = capture_begin(c, options, err);
 	if (r < 0)
 		return r;
 	*ret_capture = TAKE_PTR(c);
@@ -181,7 +185,30 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 
 int capture_wait(struct capture *c, struct err *err)
 {
-	return rings_wait(c->rings, err);
+	const struct capture_options *options = c->load.options;
+	int r;
+
+	urgent_thread_join(&c->load.thread);
+	if (c->load.error.code) {
+		*err = c->load.error;
+		return err->code;
+	}
+	r = capture_map_tables(c, err);
+	if (r < 0)
+		return r;
+	c->event_options = (struct perf_events_options){
+		.events = c->events,
+		.count = options->event_count,
+		.cpus = options->cpus,
+		.window = options->window,
+		.exclude_user = options->exclude_user,
+		.exclude_kernel = options->exclude_kernel,
+	};
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
+		c->event_options.prog_fds[t] =
+			bpf_session_prog_fd(c->session, (enum wire_trigger)t);
+	r = capture_add_targets(c, options, err);
+	return r < 0 ? r : capture_open_events(c, err);
 }
 
 void capture_start(struct capture *c)
@@ -203,6 +230,7 @@ void capture_free(struct capture *c)
 {
 	if (!c)
 		return;
+	urgent_thread_join(&c->load.thread);
 	capture_close_cpus(c);
 	perf_events_release(&c->shared);
 	capture_close_places(c);
@@ -210,6 +238,7 @@ void capture_free(struct capture *c)
 	capture_unmap_tables(c);
 	bpf_session_free(c->session);
 	closep(&c->epoll_fd);
+	cpu_list_release(&c->load.online);
 	free(c->cgroup_path);
 	free(c->cpus);
 	free(c->events);

@@ -85,13 +85,14 @@ struct capture_stats {
 struct capture;
 
 /*
- * Load the BPF program, open events (disabled) and side-band (enabled at once, so that no mapping
- * is missed between the caller's /proc snapshot and the first sample). Errors name what is missing
- * and how to get it; code -EPERM or -EOPNOTSUPP mean exit code 3.
+ * Open the side-band (enabled at once, so that no mapping is missed between the caller's /proc snapshot and the first sample), and begin
+ * to load the BPF program, in a thread of its own: meanwhile the caller takes that snapshot. OPTIONS is borrowed until capture_wait()
+ * returns, before which nothing is called but that and capture_free(). Errors name what is missing and how to get it; code -EPERM or
+ * -EOPNOTSUPP mean exit code 3.
  */
 int capture_open(const struct capture_options *options, struct capture **ret_capture,
 		 struct err *err);
-/* Before capture_start(): for what capture_open() has left under way, while the caller was at something else. */
+/* Once: until the program is loaded; then events are opened (disabled). Errors as above. */
 int capture_wait(struct capture *capture, struct err *err);
 void capture_free(struct capture *capture);
 DEFINE_CLEANUP(struct capture *, capture_free);

@@ -12,18 +12,15 @@
 
 int capture_count_cpus(struct capture *c, struct err *err)
 {
-	_cleanup_(cpu_list_release) struct cpu_list possible = { 0 }, online = { 0 };
+	_cleanup_(cpu_list_release) struct cpu_list possible = { 0 };
 	int r = cpu_list_read_possible(&possible), n = libbpf_num_possible_cpus();
 
 	if (r < 0 || n <= 0)
 		return err_sys(err, r < 0 ? r : n, "cannot read the list of possible cpus");
-	c->cpu_count = possible.size;
 	c->possible = (unsigned int)n;
-	r = cpu_list_read_online(&online);
-	if (r < 0)
-		return err_sys(err, r, "cannot read the list of online cpus");
-	c->online_count = MIN(online.size, c->cpu_count);
-	c->cpus = xcalloc(c->cpu_count, sizeof(*c->cpus));
+	c->online_count = MIN(c->load.online.size, possible.size);
+	c->cpus = xcalloc(possible.size, sizeof(*c->cpus));
+	c->cpu_count = possible.size;
 	c->suspended_before_ns = clock_suspended_ns();
 	return 0;
 }
@@ -86,22 +83,29 @@ static void capture_note_gap(struct capture *c, uint64_t ns)
 	c->side_gap = true;
 }
 
+static int capture_open_side(struct capture *c, unsigned int cpu, struct err *err)
+{
+	struct capture_cpu *slot = &c->cpus[cpu];
+	int r = sideband_open(cpu, &slot->sideband, err);
+
+	if (r < 0)
+		return capture_explain(err);
+	r = capture_watch(c, sideband_fd(slot->sideband), err);
+	if (r < 0)
+		return r;
+	rings_add_side(c->rings, slot->sideband);
+	slot->late_ns = 0;
+	capture_ask(slot);
+	return 0;
+}
+
 static int capture_open_cpu(struct capture *c, unsigned int cpu, struct err *err)
 {
 	struct capture_cpu *slot = &c->cpus[cpu];
-	int r;
+	int r = slot->sideband ? 0 : capture_open_side(c, cpu, err);
 
-	if (!slot->sideband) {
-		r = sideband_open(cpu, &slot->sideband, err);
-		if (r < 0)
-			return capture_explain(err);
-		r = capture_watch(c, sideband_fd(slot->sideband), err);
-		if (r < 0)
-			return r;
-		rings_add_side(c->rings, slot->sideband);
-		slot->late_ns = 0;
-		capture_ask(slot);
-	}
+	if (r < 0)
+		return r;
 	r = perf_events_open(&c->event_options, cpu, &slot->events, err);
 	if (r < 0)
 		return capture_explain(err);
@@ -148,26 +152,36 @@ static void capture_close_cpu(struct capture *c, unsigned int cpu)
 	slot->sideband = NULL;
 }
 
-int capture_open_cpus(struct capture *c, uint32_t ring_bytes, struct err *err)
+static int capture_open_each(struct capture *c,
+			     int (*open)(struct capture *c, unsigned int cpu, struct err *err),
+			     struct err *err)
 {
-	_cleanup_(cpu_list_release) struct cpu_list online = { 0 };
-	int r = cpu_list_read_online(&online);
+	const struct cpu_list *online = &c->load.online;
 
-	if (r < 0)
-		return err_sys(err, r, "cannot read the list of online cpus");
-	r = rings_open(bpf_session_map_fd(c->session, BPF_SESSION_RINGS), ring_bytes, &online,
-		       &c->rings, err);
-	if (r < 0)
-		return r;
-	for (unsigned int cpu = 0; cpu < MIN(online.size, c->cpu_count); cpu++) {
-		if (!online.has[cpu])
-			continue;
-		r = capture_open_cpu(c, cpu, err);
+	for (unsigned int cpu = 0; cpu < MIN(online->size, c->cpu_count); cpu++) {
+		int r = online->has[cpu] ? open(c, cpu, err) : 0;
+
 		if (r < 0 && r != -ENODEV) /* went offline just now */
 			return r;
 	}
-	r = capture_open_shared(c, &online, err);
-	return r < 0 ? r : capture_watch(c, rings_fd(c->rings), err);
+	return 0;
+}
+
+int capture_open_rings(struct capture *c, struct err *err)
+{
+	int r = rings_open(c->cpu_count, c->load.ring_bytes, &c->load.online, &c->rings, err);
+
+	if (r < 0)
+		return capture_explain(err);
+	r = capture_watch(c, rings_fd(c->rings), err);
+	return r < 0 ? r : capture_open_each(c, capture_open_side, err);
+}
+
+int capture_open_events(struct capture *c, struct err *err)
+{
+	int r = capture_open_each(c, capture_open_cpu, err);
+
+	return r < 0 ? r : capture_open_shared(c, &c->load.online, err);
 }
 
 void capture_close_cpus(struct capture *c)

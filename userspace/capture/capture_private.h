@@ -6,9 +6,11 @@
 #include "base/vec.h"
 #include "capture/bpf_session.h"
 #include "capture/capture.h"
+#include "capture/cpu_list.h"
 #include "capture/perf_events.h"
 #include "capture/rings/rings.h"
 #include "capture/sideband.h"
+#include "capture/urgent_thread.h"
 
 /* What is open on one cpu. */
 struct capture_cpu {
@@ -33,8 +35,18 @@ struct capture_probe {
 	int fd, link; /* owned; fd -1: the link is all */
 };
 
+/* The kernel looks at the program for a tenth of a second and more. */
+struct capture_load {
+	struct urgent_thread thread;
+	const struct capture_options *options; /* borrowed until it is done */
+	uint32_t ring_bytes;
+	struct cpu_list online; /* owned */
+	struct err error;	/* code 0: it is loaded */
+};
+
 struct capture {
 	struct capture_event *events; /* owned copy */
+	struct capture_load load;
 	struct perf_events_options event_options;
 	struct bpf_session *session;	  /* owned */
 	struct rings *rings;		  /* owned */
@@ -63,10 +75,12 @@ struct capture {
 	struct capture_mapping blocks, rules, ranges; /* owned */
 };
 
-/* Count the cpus and make c->cpus. */
+/* Count the cpus, of which those that are online are known, and make c->cpus. */
 int capture_count_cpus(struct capture *c, struct err *err);
-/* Rings, events and side-band of all cpus that are online. */
-int capture_open_cpus(struct capture *c, uint32_t ring_bytes, struct err *err);
+/* Rings and side-band of all cpus that were online. */
+int capture_open_rings(struct capture *c, struct err *err);
+/* Their events, and those that are there once. */
+int capture_open_events(struct capture *c, struct err *err);
 void capture_close_cpus(struct capture *c);
 
 /* Add to the counts what the open events have counted; SIGN -1: before samples are taken. */

@@ -79,8 +79,9 @@ struct capture_event_row {
 	const char *help; /* its line of `hostprof help events`; NULL: another's line names it */
 	uint32_t type;	  /* perf_event_attr.type; of a name */
 	uint64_t config;
-	uint64_t period; /* 0: by frequency */
-	bool is_form;	 /* parsed, not compared */
+	uint64_t period;     /* 0: by frequency */
+	bool is_form;	     /* parsed, not compared */
+	const char *example; /* of a form one that tells whether it works; NULL: none does */
 };
 
 /* All of them; the last one has no name. */
@@ -122,6 +123,11 @@ bool capture_event_is_malloc(const struct capture_event *event);
 /* Time of threads on and off the cpus: it has waits, as offcpu has. */
 bool capture_event_is_wall(const struct capture_event *event);
 bool capture_event_has_waits(const struct capture_event *event);
+
+/* The first of COUNT EVENTS that IS_SUCH; NULL: none is. */
+const struct capture_event *capture_event_find(const struct capture_event *events,
+					       unsigned int count,
+					       bool (*is_such)(const struct capture_event *event));
 
 /* Has EVENT samples that TRIGGER's program takes? Those of allocations come from several. */
 bool capture_event_needs(const struct capture_event *event, enum wire_trigger trigger);

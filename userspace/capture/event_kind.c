@@ -3,6 +3,7 @@
 #include "capture/event.h"
 
 #include <linux/perf_event.h>
+#include <stddef.h>
 
 bool capture_event_is_clock(const struct capture_event *event)
 {
@@ -72,13 +73,23 @@ bool capture_event_has_waits(const struct capture_event *event)
 	return event->is_wall || event->trigger == WIRE_TRIGGER_OFFCPU;
 }
 
+const struct capture_event *capture_event_find(const struct capture_event *events,
+					       unsigned int count,
+					       bool (*is_such)(const struct capture_event *event))
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (is_such(&events[i]))
+			return &events[i];
+	return NULL;
+}
+
 bool capture_event_needs(const struct capture_event *event, enum wire_trigger trigger)
 {
 	if (capture_event_is_alloc(event))
 		return trigger >= WIRE_TRIGGER_ALLOC_AGENT;
 	if (capture_event_is_malloc(event))
 		return trigger >= WIRE_TRIGGER_MALLOC && trigger <= WIRE_TRIGGER_MALLOC_SESSION;
-	if (trigger == WIRE_TRIGGER_LOCK_PARK || trigger == WIRE_TRIGGER_LOCK_BEGIN)
+	if (trigger >= WIRE_TRIGGER_LOCK_AGENT && trigger <= WIRE_TRIGGER_LOCK_WAKER)
 		return capture_event_is_lock(event);
 	if (trigger == WIRE_TRIGGER_JIT_SWITCH)
 		return capture_event_is_jit(event);

@@ -144,15 +144,15 @@ static void sideband_take(struct sideband *s)
 
 size_t sideband_relieve(struct sideband *s, size_t room)
 {
-	size_t waiting, held;
+	size_t waiting, left;
 
 	pthread_mutex_lock(&s->lock);
 	waiting = sideband_waiting(s);
-	if (waiting >= SIDEBAND_BYTES / RELIEVED_PART && s->held.len + waiting <= room)
+	left = s->held.len + waiting;
+	if (waiting >= SIDEBAND_BYTES / RELIEVED_PART && left <= room)
 		sideband_take(s);
-	held = s->held.len;
 	pthread_mutex_unlock(&s->lock);
-	return held;
+	return left;
 }
 
 /* Hand out the records of BYTES. Returns those that the kernel had to drop. */

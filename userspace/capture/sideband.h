@@ -56,7 +56,7 @@ int sideband_enabled_ns(const struct sideband *sideband, uint64_t *ret_ns);
 
 /*
  * Beside who drains, from another thread: of a ring that fills up take out what is there, for the next sideband_drain(), if no more
- * than ROOM bytes are held then. Returns how many are.
+ * than ROOM bytes are held then. Returns how many bytes nobody has drained yet, in the ring and out of it.
  */
 size_t sideband_relieve(struct sideband *sideband, size_t room);
 

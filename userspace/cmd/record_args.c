@@ -4,13 +4,10 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#include "base/log.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/record_stream.h"
-#include "jvm/jvm.h"
 #include "session/memory_plan.h"
 
 #define DEFAULT_FREQ_HZ 99
@@ -197,7 +194,7 @@ static const struct option_row rows[] = {
 	  "not freed, as event \"malloc-live\"",
 	  NULL, parse_live },
 	{ OPTION_TYPE_FLAG, 0, "waker", NULL,
-	  "with offcpu or wall: of each wait also who ended it, thread and stack, behind [woken by]",
+	  "with offcpu, nativelock, wall or lock: of each wait also who ended it, thread and stack, behind [woken by]",
 	  &args.tells_wakers, NULL },
 	{ OPTION_TYPE_HEADING, .help = "Result" },
 	VIEW_FLAGS_ROWS(args.view),
@@ -320,10 +317,7 @@ static int check_cpus(struct err *err)
 
 static bool has_event(bool (*is_such)(const struct capture_event *event))
 {
-	for (size_t i = 0; i < args.event_names.len; i++)
-		if (is_such(&args.events[i]))
-			return true;
-	return false;
+	return capture_event_find(args.events, (unsigned int)args.event_names.len, is_such);
 }
 
 static int check_live(struct err *err)
@@ -361,9 +355,11 @@ static int parse_events(struct err *err)
 	if (!rc)
 		rc = event_args_parse_window(&events, args.events, &args.window_args, &args.window,
 					     err);
-	if (!rc && args.tells_wakers && !has_event(capture_event_has_waits))
-		rc = err_set(err, -EINVAL,
-			     "--waker: there is no -e offcpu or wall among the events");
+	if (!rc && args.tells_wakers && !has_event(capture_event_has_waits) &&
+	    !has_event(capture_event_is_lock))
+		rc = err_set(
+			err, -EINVAL,
+			"--waker: there is no -e offcpu, nativelock, wall or lock among the events");
 	return rc ? rc : check_live(err);
 }
 
@@ -429,72 +425,4 @@ int record_args_parse(int argc, char **argv, struct record_args **ret_args)
 int stream_args_parse(int argc, char **argv, struct record_args **ret_args)
 {
 	return parse(&stream_usage, argc, argv, ret_args);
-}
-
-void record_args_warn_of_fall_back(const struct record_args *a)
-{
-	for (size_t i = 0; i < a->event_names.len; i++)
-		if (a->events[i].fell_back)
-			log_warn(
-				"there is no hardware counter (PMU) here: %s is sampled by cpu-clock",
-				a->events[i].name);
-}
-
-void record_args_tell_status(const struct record_args *a, int status)
-{
-	if (!a->command)
-		return;
-	if (WIFSIGNALED(status))
-		log_info("%s ended by signal %d", a->command[0], WTERMSIG(status));
-	else if (WEXITSTATUS(status))
-		log_info("%s ended with exit code %d", a->command[0], WEXITSTATUS(status));
-}
-
-static void tell_attached(uint32_t pid)
-{
-	log_info("JVM %u: the agent is loaded", pid);
-}
-
-static void tell_unseen(uint32_t pid, const char *why)
-{
-	log_warn("JVM %u: its allocations are not seen: %s", pid, why);
-}
-
-struct drive_options record_args_options(const struct record_args *a)
-{
-	const struct capture_options capture = {
-		.events = a->events,
-		.event_count = (unsigned int)a->event_names.len,
-		.pids = a->pids.items,
-		.pid_count = (unsigned int)a->pids.len,
-		.cgroup_path = a->cgroup ? a->cgroup_path.buf : NULL,
-		.cpus = a->cpus.size ? &a->cpus : NULL,
-		.window = a->window,
-		.exclude_user = a->view.all_kernel,
-		.exclude_kernel = a->view.all_user,
-		.include_idle = a->include_idle,
-		.max_depth = (uint32_t)a->max_depth,
-		.frame_pointers_only = a->frame_pointers_only,
-		.tells_wakers = a->tells_wakers,
-		.ring_bytes = a->ring_bytes,
-	};
-
-	return (struct drive_options){
-		.recorder = {
-			.capture = capture,
-			.agent = a->agent,
-			.jvm_frames = a->jvm_frames,
-			.jvm_shows = (a->shows_receivers ? JVM_SHOWS_RECEIVERS : 0) |
-				     (a->shows_compiling ? JVM_SHOWS_COMPILING : 0),
-			.live = a->live,
-			.attached = tell_attached,
-			.unseen = tell_unseen,
-			.memory_limit_bytes = a->memory_limit_bytes,
-			.command_line = a->command_line.buf,
-			.gives_up_rights = true,
-		},
-		.duration_ns = a->duration_ns,
-		.command = a->command,
-		.whole_host = a->all,
-	};
 }

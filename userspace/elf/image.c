@@ -259,6 +259,24 @@ static struct image *look_at(struct image_cache *cache, const struct image_mappi
 	return image;
 }
 
+static struct image *find_seen(const struct image_cache *cache, const struct image_mapping *mapping,
+			       const char *path)
+{
+	struct image *image = image_index_recall(&cache->index, mapping, path);
+
+	return image ? image : image_index_find_seen(&cache->index, &mapping->key, path);
+}
+
+bool image_cache_has_seen(const struct image_cache *cache, const struct file_key *key, uint32_t pid,
+			  uint64_t start, uint64_t end, const char *path)
+{
+	const struct image_mapping mapping = {
+		.key = *key, .start = start, .end = end, .pid = pid
+	};
+
+	return find_seen(cache, &mapping, path) != NULL;
+}
+
 struct image *image_cache_open_seen(struct image_cache *cache, const struct file_key *key,
 				    uint32_t pid, uint64_t start, uint64_t end, const char *path,
 				    const struct file_id *seen)
@@ -269,9 +287,7 @@ struct image *image_cache_open_seen(struct image_cache *cache, const struct file
 	struct image *image = NULL;
 
 	if (!seen)
-		image = image_index_recall(&cache->index, &mapping, path);
-	if (!seen && !image)
-		image = image_index_find_seen(&cache->index, key, path);
+		image = find_seen(cache, &mapping, path);
 	if (!image)
 		image = look_at(cache, &mapping, path, seen);
 	image->asked = ++cache->asks;

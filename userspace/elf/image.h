@@ -60,6 +60,10 @@ void image_set_tables(struct image *image, uint32_t tables);
 struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path);
 
+/* Does that need no look at the file? */
+bool image_cache_has_seen(const struct image_cache *cache, const struct file_key *key, uint32_t pid,
+			  uint64_t start, uint64_t end, const char *path);
+
 /* The same for who has just SEEN which file is behind the mapping itself; NULL: he has not. */
 struct image *image_cache_open_seen(struct image_cache *cache, const struct file_key *key,
 				    uint32_t pid, uint64_t start, uint64_t end, const char *path,

@@ -16,6 +16,7 @@
 
 struct jvm;
 struct jvm_table;
+struct jvm_yield_code; /* jvm/continuation/jvm_yielding.h */
 
 struct jvm_table *jvm_table_new(void);
 void jvm_table_free(struct jvm_table *table);
@@ -168,6 +169,9 @@ int jvm_get_tlab(struct jvm *jvm, struct wire_tlab *ret_tlab, struct err *err);
  * and errors of the read.
  */
 int jvm_get_parking(struct jvm *jvm, struct wire_parking *ret_parking);
+/* jvm_yield_code_find(): its library lies at START to END. */
+int jvm_get_yield_code(struct jvm *jvm, uint64_t start, uint64_t end,
+		       struct jvm_yield_code *ret_code);
 
 /*
  * Who had a lock: OWNER (WIRE_OWNER()) as BPF knew it becomes a thread by the host's tid (WIRE_OWNER_TID), or a virtual one by
@@ -178,16 +182,16 @@ uint64_t jvm_find_owner(struct jvm *jvm, uint64_t owner);
 uint64_t jvm_find_anonymous_owner(struct jvm *jvm, const struct wire_lock_begin *begin);
 
 /*
- * What BPF needs to tell more of what it does for itself, and of collections the cause; what is not known stays as it is. -EAGAIN: some of it
- * may be known later; -EOPNOTSUPP: nothing ever.
+ * What BPF needs to tell more of what it does for itself, and of collections the cause; what is not known stays as it is. -EOPNOTSUPP: nothing will
+ * be known ever; -EAGAIN, and errors of the read: some of it may be known later.
  */
 int jvm_get_phases(struct jvm *jvm, bool wants_cause, struct wire_phases *ret_phases);
 
 /*
- * The class at KLASS, read now and remembered: "java.lang.String", "byte[]"; NULL when there is none. Borrowed
- * until the next call of either function. Ask as soon as a sample arrives, since classes are unloaded.
+ * The class at KLASS, read now, or shortly before TIME_NS, and remembered: "java.lang.String", "byte[]"; NULL when there is none.
+ * Borrowed until the next call of either function. Ask as soon as a sample of TIME_NS arrives, since classes are unloaded.
  */
-const char *jvm_read_class(struct jvm *jvm, uint64_t klass);
+const char *jvm_read_class(struct jvm *jvm, uint64_t klass, uint64_t time_ns);
 /* That of the last read; read, where there was none. */
 const char *jvm_find_class(struct jvm *jvm, uint64_t klass);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "jvm/continuation/jvm_yielding.h"
 #include "jvm/jvm_private.h"
 #include "jvm/layout/jvm_tlab.h"
 #include "jvm/perf/jvm_perf.h"
@@ -30,6 +31,14 @@ int jvm_get_parking(struct jvm *jvm, struct wire_parking *ret_parking)
 	return jvm_parking_read(jvm->vs, &jvm->layout, clock_now_ns() + LIST_NS, ret_parking);
 }
 
+int jvm_get_yield_code(struct jvm *jvm, uint64_t start, uint64_t end,
+		       struct jvm_yield_code *ret_code)
+{
+	if (!jvm_has_layout(jvm))
+		return jvm->no_layout ? -EOPNOTSUPP : -EAGAIN;
+	return jvm_yield_code_find(jvm->vs, &jvm->layout, start, end, ret_code);
+}
+
 int jvm_get_phases(struct jvm *jvm, bool wants_cause, struct wire_phases *ret_phases)
 {
 	int r = 0;
@@ -40,7 +49,8 @@ int jvm_get_phases(struct jvm *jvm, bool wants_cause, struct wire_phases *ret_ph
 	if (wants_cause)
 		r = jvm_perf_read(vmstructs_memory(jvm->vs), jvm->pid, GC_CAUSE,
 				  &ret_phases->gc_cause_at);
-	return r == -EAGAIN ? r : 0;
+	/* It has none, nor will have one. */
+	return r == -ENODATA || r == -EBADMSG ? 0 : r;
 }
 
 uint32_t jvm_feature_release(struct jvm *jvm)
@@ -48,11 +58,11 @@ uint32_t jvm_feature_release(struct jvm *jvm)
 	return jvm_has_layout(jvm) ? jvm->layout.feature_release : 0;
 }
 
-const char *jvm_read_class(struct jvm *jvm, uint64_t klass)
+const char *jvm_read_class(struct jvm *jvm, uint64_t klass, uint64_t time_ns)
 {
 	const char *name;
 
-	if (!jvm_has_layout(jvm) || klass_names_read(jvm->klasses, klass, &name) < 0)
+	if (!jvm_has_layout(jvm) || klass_names_read_as_of(jvm->klasses, klass, time_ns, &name) < 0)
 		return NULL;
 	return name;
 }

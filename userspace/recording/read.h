@@ -123,7 +123,7 @@ uint32_t jfr_stack_with_owner(struct recording_reader *reader, uint32_t stack, u
 uint32_t jfr_waker(struct recording_reader *reader, uint64_t thread_key, uint64_t stack_key);
 
 /*
- * The same with WAKER's (an id of the profile; 0: nobody's) frames, nearest to STACK the mark "[woken by]", then its leaf, and so on to its
+ * The same with WAKER's (an id of the profile; 0, or where nobody wants them: none) frames, nearest to STACK the mark "[woken by]", then its leaf, and so on to its
  * root, its thread and its process, which is the leaf of all; an interrupt's end in "[interrupt]".
  */
 uint32_t jfr_stack_with_waker(struct recording_reader *reader, uint32_t stack, uint32_t waker);

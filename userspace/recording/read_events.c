@@ -49,22 +49,12 @@ static void add_parts(struct recording_reader *reader, const struct jfr_values *
 	jfr_add_parts(reader, v, JFR_RUN_QUEUE, s);
 }
 
-static struct profile_sample make_wait(struct recording_reader *reader, const struct jfr_values *v,
-				       uint32_t found, const char *name)
-{
-	return jfr_make_sample(
-		reader, v, found,
-		jfr_event_by_name(reader, profile_string(reader->profile, name), "nanoseconds"));
-}
-
 static void add_wait(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
 {
 	struct profile_sample s;
 
-	if (!jfr_is_wanted(reader, JFR_OFFCPU_EVENT))
-		return;
-	s = make_wait(reader, v, found, JFR_OFFCPU_EVENT);
-	add_parts(reader, v, &s);
+	if (jfr_take_sample(reader, v, found, JFR_OFFCPU_EVENT, "nanoseconds", &s))
+		add_parts(reader, v, &s);
 }
 
 /* Others have no weights. */
@@ -73,10 +63,9 @@ static void add_native_lock(struct recording_reader *reader, const struct jfr_va
 {
 	struct profile_sample s;
 
-	if (!reader->ours || !jfr_is_wanted(reader, JFR_NATIVE_LOCK_EVENT))
-		return;
-	s = make_wait(reader, v, found, JFR_NATIVE_LOCK_EVENT);
-	add_parts(reader, v, &s);
+	if (reader->ours &&
+	    jfr_take_sample(reader, v, found, JFR_NATIVE_LOCK_EVENT, "nanoseconds", &s))
+		add_parts(reader, v, &s);
 }
 
 /* Its time is that of its end. */
@@ -85,9 +74,8 @@ static void add_kernel_lock(struct recording_reader *reader, const struct jfr_va
 {
 	struct profile_sample s;
 
-	if (!jfr_is_wanted(reader, JFR_KERNEL_LOCK_EVENT))
+	if (!jfr_take_sample(reader, v, found, JFR_KERNEL_LOCK_EVENT, "nanoseconds", &s))
 		return;
-	s = make_wait(reader, v, found, JFR_KERNEL_LOCK_EVENT);
 	s.time_ns += s.weight / MAX(v->number[SAMPLE_CHANCE], 1U);
 	add_parts(reader, v, &s);
 }
@@ -95,14 +83,11 @@ static void add_kernel_lock(struct recording_reader *reader, const struct jfr_va
 /* Others count samples, and know no reasons. */
 static void add_wall(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
 {
+	const char *unit = jfr_has(found, SAMPLE_WEIGHT) ? "nanoseconds" : "count";
 	struct profile_sample s;
 
-	if (!jfr_is_wanted(reader, JFR_WALL_EVENT))
+	if (!jfr_take_sample(reader, v, found, JFR_WALL_EVENT, unit, &s))
 		return;
-	s = jfr_make_sample(
-		reader, v, found,
-		jfr_event_by_name(reader, profile_string(reader->profile, JFR_WALL_EVENT),
-				  jfr_has(found, SAMPLE_WEIGHT) ? "nanoseconds" : "count"));
 	if (!jfr_has(found, SAMPLE_WEIGHT) && jfr_has(found, SAMPLE_SAMPLES))
 		s.weight = s.count = v->number[SAMPLE_SAMPLES];
 	if (jfr_symbol_string(reader, v->number[SAMPLE_REASON]))
@@ -125,11 +110,8 @@ static void add_objects(struct recording_reader *reader, const struct jfr_values
 {
 	struct profile_sample s;
 
-	if (!jfr_is_wanted(reader, name))
+	if (!jfr_take_sample(reader, v, found, name, "bytes", &s))
 		return;
-	s = jfr_make_sample(
-		reader, v, found,
-		jfr_event_by_name(reader, profile_string(reader->profile, name), "bytes"));
 	jfr_put_class(reader, &s, jfr_sample_class(reader, v, found), outside);
 	if (!jfr_has(found, SAMPLE_OBJECTS))
 		s.objects = guess_objects(&s, v->number[SAMPLE_SIZE]);
@@ -165,7 +147,7 @@ static void add_live(struct recording_reader *reader, const struct jfr_values *v
 static const struct event_info {
 	const char *type;
 	const char *wanted[JFR_MAX_SLOTS];
-	jfr_event_fn *add;
+	jfr_add_fn *add;
 	bool tlab; /* says again what JFR_ALLOCATION_SAMPLE says, where both were recorded */
 } event_infos[] = {
 	{ JFR_EXECUTION, { SAMPLE_WANTED("sampledThread", "weight") }, add_cpu_sample, false },

@@ -242,7 +242,7 @@ uint32_t jfr_stack_with_waker(struct recording_reader *reader, uint32_t stack, u
 	uint64_t key = WAKER_KEY | (uint64_t)id << 32 | stack, have;
 	struct profile_stack wait;
 
-	if (!waker)
+	if (!waker || reader->options->no_wakers)
 		return stack;
 	if (hmap_get(&reader->class_stacks, key, &have))
 		return (uint32_t)have;
@@ -261,7 +261,6 @@ size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_samp
 {
 	struct profile_sample part = *s;
 	uint64_t queued = MIN(s->queued, s->weight);
-	uint32_t waker = reader->options->no_wakers ? 0 : s->waker;
 	size_t count = 0;
 
 	part.reason = part.chance = part.waker = 0;
@@ -269,7 +268,7 @@ size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_samp
 	if (queued < s->weight || !queued) {
 		part.weight = s->weight - queued;
 		part.stack = jfr_stack_with_waker(
-			reader, jfr_stack_with_reason(reader, s->stack, s->reason), waker);
+			reader, jfr_stack_with_reason(reader, s->stack, s->reason), s->waker);
 		ret_parts[count++] = part;
 		part.count = 0;
 	}

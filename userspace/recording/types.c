@@ -75,42 +75,34 @@
 		TEXT("className", "Class"),                                \
 		PLAIN("outsideTlab", JFR_BOOLEAN, "Known to Be Outside a TLAB")
 
-/* What we append to an event about objects that others have defined. */
-#define ALLOCATION_FIELDS                                                                   \
+/* What we append to events that others have defined. */
+#define LABEL_FIELDS                                                                        \
 	REF("state", JFR_THREAD_STATE, "Thread State"), COUNT("pid", "Process Identifier"), \
 		TEXT("process", "Process"), COUNT("count", "Samples"),                      \
-		TEXT("container", "Container"), PLAIN("kernel", JFR_BOOLEAN, "In Kernel"),  \
-		OBJECT_FIELDS
+		TEXT("container", "Container")
+
+/* To those about objects. */
+#define ALLOCATION_FIELDS LABEL_FIELDS, PLAIN("kernel", JFR_BOOLEAN, "In Kernel"), OBJECT_FIELDS
 
 /*
  * And to waits for locks: the JDK's fields before them, but for the class, are 0 here, and the address, by which readers tell locks
  * from each other, is the identity hash. The JDK's previous owner of a monitor is who had it last: it is the owner here, which it may
  * have been given on by meanwhile.
  */
-#define LOCK_FIELDS                                                                         \
-	REF("state", JFR_THREAD_STATE, "Thread State"), COUNT("pid", "Process Identifier"), \
-		TEXT("process", "Process"), COUNT("count", "Samples"),                      \
-		TEXT("container", "Container"), TEXT("className", "Class"),                 \
-		COUNT("chance", "One of So Many"),                                          \
-		REF("owner", JFR_THREAD, "Owner When the Wait Began")
+#define LOCK_FIELDS                                                                  \
+	LABEL_FIELDS, TEXT("className", "Class"), COUNT("chance", "One of So Many"), \
+		REF("owner", JFR_THREAD, "Owner When the Wait Began"), WAKER_FIELDS
 
 /* And to safepoints, whose fields before them are 0 but for the operation: nobody tells of threads' numbers and ids. */
-#define SAFEPOINT_FIELDS                                                        \
-	REF("stackTrace", JFR_STACK_TRACE, "Stack Trace"),                      \
-		REF("state", JFR_THREAD_STATE, "Thread State"),                 \
-		COUNT("pid", "Process Identifier"), TEXT("process", "Process"), \
-		COUNT("count", "Samples"), TEXT("container", "Container"),      \
-		TEXT("reason", "Reason")
+#define SAFEPOINT_FIELDS \
+	REF("stackTrace", JFR_STACK_TRACE, "Stack Trace"), LABEL_FIELDS, TEXT("reason", "Reason")
 
 /* To compilations, of which the sizes are not known: they have no field. */
 #define COMPILATION_FIELDS \
 	SAFEPOINT_FIELDS, TICK_SPAN("queued", "Off the CPUs"), COUNT("chance", "One of So Many")
 
 /* To classes that were loaded; the loader is not known. */
-#define CLASS_FIELDS                                                                        \
-	REF("state", JFR_THREAD_STATE, "Thread State"), COUNT("pid", "Process Identifier"), \
-		TEXT("process", "Process"), COUNT("count", "Samples"),                      \
-		TEXT("container", "Container"), TEXT("className", "Class")
+#define CLASS_FIELDS LABEL_FIELDS, TEXT("className", "Class")
 
 #define VM			"Java Virtual Machine"
 #define OS			"Operating System"

@@ -76,20 +76,6 @@ static uint8_t *put_fields(uint8_t *at, const struct jfr_pools *pools, const str
 	return put_weight(put_thread(at, pools, s), pools, p, s);
 }
 
-/* WAKER_FIELDS of types.c. */
-static uint8_t *put_waker(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
-			  const struct profile_sample *s)
-{
-	static const struct profile_waker nobody = { PROFILE_NONE, PROFILE_NONE };
-	const struct profile_waker *waker = s->waker ? profile_get_waker(p, s->waker) : &nobody;
-	struct jfr_labels labels = jfr_thread_labels(pools, p, waker->thread);
-
-	at = jfr_varint(at, jfr_thread_key(pools, waker->thread));
-	at = jfr_varint(at, labels.pid);
-	at = jfr_varint(at, labels.name);
-	return jfr_varint(at, jfr_key(pools, waker->stack));
-}
-
 /* WAIT_FIELDS of types.c. */
 static uint8_t *put_reason(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
 			   const struct profile_sample *s, uint32_t chance)
@@ -97,7 +83,7 @@ static uint8_t *put_reason(uint8_t *at, const struct jfr_pools *pools, const str
 	at = jfr_varint(at, jfr_string_key(pools, s->reason));
 	at = jfr_varint(at, s->queued / chance);
 	at = jfr_varint(at, chance);
-	return p->tells_wakers ? put_waker(at, pools, p, s) : at;
+	return jfr_put_waker(at, pools, p, s);
 }
 
 /*
@@ -175,8 +161,6 @@ static uint8_t *put_object(uint8_t *at, const struct jfr_pools *pools, const str
 static uint8_t *put_allocation(uint8_t *at, enum jfr_type_id type, const struct jfr_pools *pools,
 			       const struct profile *p, const struct profile_sample *s)
 {
-	struct jfr_labels labels = jfr_sample_labels(pools, p, s);
-
 	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
 	at = jfr_varint(at, jfr_key(pools, s->stack));
 	/* Native memory's place is not told. */
@@ -184,11 +168,7 @@ static uint8_t *put_allocation(uint8_t *at, enum jfr_type_id type, const struct 
 	at = jfr_varint(at, s->weight);
 	if (type == JFR_LIVE_OBJECT)
 		at = jfr_varint(at, s->time_ns); /* of the allocation */
-	*at++ = jfr_state_key(s->state);
-	at = jfr_varint(at, labels.pid);
-	at = jfr_varint(at, labels.name);
-	at = jfr_varint(at, s->count);
-	at = jfr_varint(at, labels.container);
+	at = jfr_put_labels(at, pools, p, s);
 	*at++ = s->state == STATE_RUNNING_KERNEL;
 	return put_object(at, pools, p, s);
 }

@@ -126,6 +126,14 @@ void merge_finish(struct merge_queue *queue, struct merge_item *item, struct wir
 	queue->bytes += item_bytes(item);
 }
 
+void merge_forget_miss(struct merge_queue *queue, struct merge_item *item)
+{
+	merge_keep_for_later(queue, item);
+	queue->bytes -= item_bytes(item);
+	free(TAKE_PTR(item->miss));
+	queue->bytes += item_bytes(item);
+}
+
 static int newest_first(const void *left, const void *right)
 {
 	const struct merge_item *a = *(struct merge_item *const *)left;

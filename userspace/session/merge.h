@@ -79,6 +79,8 @@ struct merge_item *merge_peek(const struct merge_queue *queue);
 
 /* The item's walk is finished: SAMPLE (taken over) stands for its sample and its miss. */
 void merge_finish(struct merge_queue *queue, struct merge_item *item, struct wire_sample *sample);
+/* Its walk will not be finished: the stack ends as BPF has left it. */
+void merge_forget_miss(struct merge_queue *queue, struct merge_item *item);
 /* It cannot be finished before its time. */
 void merge_keep_for_later(struct merge_queue *queue, struct merge_item *item);
 

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "elf/reader/reader.h"
-#include "process/process_memory.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_books.h"
@@ -17,13 +16,14 @@
 #include "session/pipeline_outside.h"
 #include "session/pipeline_show.h"
 #include "session/pipeline_spans.h"
-#include "symbolize/perf_map.h"
 
 /*
  * How long a record is held back. Rings are drained every 50 ms; a JVM's Service Thread publishes
  * a compilation some milliseconds after its code first ran, on a loaded host some tens.
  */
 #define HOLD_NS (300 * NSEC_PER_MSEC)
+/* For so long walks are finished when the recording has ended; each may want rows of files that nobody has read yet. */
+#define LAST_WALKS_NS (1 * NSEC_PER_SEC)
 /* An exited process is kept until every sample of its life has surely been handled. */
 #define EXPIRE_NS (2 * NSEC_PER_SEC)
 /* To find them all processes are looked at. */
@@ -36,6 +36,22 @@
 /* Addresses beyond what its files take: the PLT's share, the decompressors', the allocator's. */
 #define READER_BYTES (64U << 20)
 
+/*
+ * Is memory to be given up? The last quarter of what is free is for what else grows until the next look. Where nothing is left what is held
+ * back goes on: if it might stay as it is, it would grow with each turn that takes longer than it is until the next look.
+ */
+static bool look_for_room(struct pipeline *pipeline, uint64_t now_ns)
+{
+	bool wants_room = memory_guard_wants_room(&pipeline->guard, now_ns);
+
+	if (pipeline->guard.looked_ns == now_ns)
+		pipeline->queue_room_bytes =
+			pipeline->guard.room_bytes
+				? pipeline_held_bytes(pipeline) + pipeline->guard.room_bytes * 3 / 4
+				: 0;
+	return wants_room;
+}
+
 static void share_memory(struct pipeline *pipeline, const struct memory_plan *plan, bool live)
 {
 	struct capture_stats stats;
@@ -45,9 +61,9 @@ static void share_memory(struct pipeline *pipeline, const struct memory_plan *pl
 	pipeline->plan.follows_objects = live;
 	memory_plan_share(&pipeline->plan, stats.map_bytes);
 	memory_guard_init(&pipeline->guard, plan->limit_bytes, stats.map_bytes);
+	/* In the first moments there is most to be held. */
+	look_for_room(pipeline, clock_now_ns());
 	reader_set_memory(pipeline->plan.parse_bytes + pipeline->plan.file_bytes + READER_BYTES);
-	process_budget()->limit_bytes = plan->process_bytes;
-	perf_map_budget()->limit_bytes = plan->perf_map_bytes;
 }
 
 static struct image_cache *open_images(const struct pipeline *pipeline)
@@ -104,7 +120,7 @@ static int open_agents(struct pipeline *pipeline, const struct pipeline_options 
 	pipeline->samples_allocations = options->alloc_interval != 0;
 	jvm_table_sample_allocations(pipeline->jvms, options->alloc_interval);
 	pipeline->samples_locks = options->samples_locks;
-	lock_parks_init(&pipeline->parks, pipeline->capture, pipeline->jvms);
+	pipeline_outside_watch_parks(pipeline);
 	jvm_phases_init(&pipeline->phases, pipeline->capture, pipeline->jvms, options->phases);
 	if (options->samples_locks)
 		jvm_table_sample_locks(pipeline->jvms, options->lock_least_ns);
@@ -113,12 +129,13 @@ static int open_agents(struct pipeline *pipeline, const struct pipeline_options 
 	return 0;
 }
 
-int pipeline_init(struct pipeline *pipeline, struct capture *capture,
+int pipeline_init(struct pipeline *pipeline, struct capture *capture, struct registry *registry,
 		  const struct pipeline_options *options, struct err *err)
 {
 	int r;
 
 	memset(pipeline, 0, sizeof(*pipeline));
+	pipeline->registry = registry;
 	profile_init(&pipeline->profile);
 	ledger_init(&pipeline->ledger);
 	pipeline->ledger.greet = pipeline_greet;
@@ -134,7 +151,6 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	r = worker_pool_new(1, &pipeline->pool, err);
 	if (r < 0)
 		return r;
-	pipeline->registry = registry_new();
 	pipeline->images = open_images(pipeline);
 	pipeline->jvms = jvm_table_new();
 	jvm_table_limit_code_maps(pipeline->jvms, pipeline->plan.code_map_bytes);
@@ -203,33 +219,17 @@ int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct e
 			   !pipeline->options->pid_count && !pipeline->options->cgroup_path, err);
 }
 
-int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
+void pipeline_meet(struct pipeline *pipeline)
 {
-	int r = registry_snapshot(pipeline->registry, err);
-
-	if (r < 0)
-		return r;
 	registry_for_each(pipeline->registry, pipeline_books_add_agent, pipeline);
 	registry_for_each(pipeline->registry, pipeline_malloc_add, pipeline);
 	pipeline_books_learn_jvms(pipeline);
-	return 0;
 }
 
 /* What can be read again is given up before there is more than --memory-limit. */
 static void make_room(struct pipeline *pipeline, uint64_t now_ns)
 {
-	bool wants_room = memory_guard_wants_room(&pipeline->guard, now_ns);
-
-	/*
-	 * The rest is for what else grows until the next look. Where nothing is left what is held back goes on: if it might stay as it is,
-	 * it would grow with each turn that takes longer than it is until the next look.
-	 */
-	if (pipeline->guard.looked_ns == now_ns)
-		pipeline->queue_room_bytes =
-			pipeline->guard.room_bytes
-				? pipeline->queue.bytes + pipeline->guard.room_bytes / 2
-				: 0;
-	if (!wants_room)
+	if (!look_for_room(pipeline, now_ns))
 		return;
 	image_cache_shrink(pipeline->images, false);
 	memory_guard_trim();
@@ -246,7 +246,7 @@ void pipeline_turn(struct pipeline *pipeline)
 	uint64_t now_ns = clock_now_ns();
 	uint64_t watermark_ns = now_ns - HOLD_NS;
 
-	pipeline_drain(pipeline);
+	pipeline_take_records(pipeline);
 	image_cache_look(pipeline->images);
 	registry_complete(pipeline->registry, COMPLETED_PER_TURN);
 	worker_pool_reap(pipeline->pool);
@@ -347,6 +347,7 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 	uint64_t end_ns = clock_now_ns();
 
 	pipeline->profile.duration_ns = end_ns - pipeline->profile.start_ns;
+	pipeline->walks_until_ns = end_ns + LAST_WALKS_NS;
 	pipeline_live_ask(pipeline);
 	agents_hurry();
 	pipeline_drain(pipeline);

@@ -66,6 +66,10 @@ struct pipeline {
 	uint32_t live_missing, live_missing_pid; /* JVMs that did not answer, the first of them */
 	uint64_t live_shown;			 /* samples of it that sinks were told one by one */
 	struct miss_join misses;
+	uint64_t misses_no_room; /* copies of stacks that were not held, since too much was */
+	uint64_t
+		misses_no_time; /* those whose walks were not finished when the recording had to end */
+	uint64_t walks_until_ns; /* when that is, by clock_now_ns(); 0: it goes on */
 	struct spans spans;
 	struct native_locks native_locks;
 	struct wakers wakers;
@@ -129,15 +133,16 @@ struct pipeline_options {
 	struct sinks sinks; /* each is borrowed */
 };
 
-int pipeline_init(struct pipeline *pipeline, struct capture *capture,
+/* CAPTURE is loaded (capture_wait()). REGISTRY is the pipeline's from now on, whatever is returned: the processes that are there. */
+int pipeline_init(struct pipeline *pipeline, struct capture *capture, struct registry *registry,
 		  const struct pipeline_options *options, struct err *err);
 void pipeline_release(struct pipeline *pipeline);
 
 /* What the profile says of itself, and its sinks are told: host, command line, start. After init. */
 int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct err *err);
 
-/* Read /proc, find the JVMs; after capture_open(), before capture_start(). */
-int pipeline_snapshot(struct pipeline *pipeline, struct err *err);
+/* Find the JVMs among the processes that are there; before capture_start(). */
+void pipeline_meet(struct pipeline *pipeline);
 
 /* Drain the rings into the queue, poll JVMs, and apply what is old enough; call every 50 ms. */
 void pipeline_turn(struct pipeline *pipeline);

@@ -94,6 +94,12 @@ bool pipeline_is_native_lock(const struct pipeline *pipeline, const struct wire_
 	return capture_event_is_native_lock(&pipeline->options->events[sample->event]);
 }
 
+/* What a sample weighs need not be its length so many times (bpf/sample/offcpu.h). */
+uint64_t pipeline_queued_ns(const struct wire_sample *sample, const struct merge_wait *wait)
+{
+	return wait ? MIN(wait->queued_ns << wait->halved, sample->weight) : 0;
+}
+
 static void apply_sample(struct pipeline *pipeline, struct process *process,
 			 const struct merge_item *item, const struct symbolized *symbolized)
 {
@@ -106,7 +112,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		.event = pipeline->event_ids[sample->event],
 		.stack = symbolized->stack,
 		.state = wait_state(sample->state, sample->in_user),
-		.queued = MIN(item->wait.queued_ns << item->wait.halved, sample->weight),
+		.queued = pipeline_queued_ns(sample, &item->wait),
 		.chance = pipeline_chance(pipeline, sample, &item->wait),
 	};
 	bool is_lock = sample->flags & WIRE_SAMPLE_LOCK;
@@ -116,7 +122,8 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 						 sample, symbolized, &row.thread);
 
 	row.reason = pipeline_reason(pipeline, sample, row.stack);
-	row.waker = pipeline_spans_waker(pipeline, sample, &item->wait);
+	row.waker = is_lock ? pipeline_spans_lock_waker(pipeline, sample)
+			    : pipeline_spans_waker(pipeline, sample, &item->wait);
 	if (is_compilation)
 		compilation_fill_row(&row, sample);
 	if (is_lock) {
@@ -136,9 +143,27 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		pipeline_show_finished(pipeline, item, entry, &row);
 }
 
+uint64_t pipeline_held_bytes(const struct pipeline *pipeline)
+{
+	return pipeline->queue.bytes + pipeline->spans.bytes;
+}
+
+/* Is more held back than its share and what there is room for, by MORE_BYTES? */
+static bool holds_more(const struct pipeline *pipeline, uint64_t more_bytes)
+{
+	uint64_t most_bytes = MAX(pipeline->plan.queue_bytes, pipeline->queue_room_bytes);
+
+	return pipeline_held_bytes(pipeline) > most_bytes + more_bytes;
+}
+
 bool pipeline_queue_is_full(const struct pipeline *pipeline)
 {
-	return pipeline->queue.bytes > MAX(pipeline->plan.queue_bytes, pipeline->queue_room_bytes);
+	return holds_more(pipeline, 0);
+}
+
+bool pipeline_queue_overflows(const struct pipeline *pipeline)
+{
+	return holds_more(pipeline, pipeline->plan.queue_bytes);
 }
 
 /* The oldest sample's files are still being read: is it worth while to wait for them? */
@@ -166,6 +191,11 @@ static bool finish_oldest(struct pipeline *pipeline, struct merge_item *item,
 {
 	struct wire_sample *finished;
 
+	if (pipeline->walks_until_ns && clock_now_ns() >= pipeline->walks_until_ns) {
+		merge_forget_miss(&pipeline->queue, item);
+		pipeline->misses_no_time++;
+		return true;
+	}
 	if (unwinder_is_busy(pipeline->unwinder) && !pipeline_queue_is_full(pipeline))
 		return false;
 	finished = unwinder_finish(pipeline->unwinder, item->miss, item->sample, process,
@@ -201,6 +231,8 @@ static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 		 native_locks_want(&pipeline->native_locks, &pipeline->profile, item->sample,
 				   symbolized.stack))
 		apply_sample(pipeline, process, item, &symbolized);
+	else
+		wakers_drop(&pipeline->wakers, item->sample->tid, item->sample->time_ns);
 	return true;
 }
 

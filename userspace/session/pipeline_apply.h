@@ -10,8 +10,12 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns);
 /* The same for as long as one turn may take of it: rings fill up meanwhile. False also when that was too short. */
 bool pipeline_apply_in_turn(struct pipeline *pipeline, uint64_t watermark_ns);
 
-/* Is more held back than its share of the memory, and than there is room for besides? */
+/* Of samples that wait for their turn, or for their threads to come back. */
+uint64_t pipeline_held_bytes(const struct pipeline *pipeline);
+/* Is more held back than its share of the memory, and than there is room for besides? Then neither order, nor symbols, nor copies of stacks are waited for. */
 bool pipeline_queue_is_full(const struct pipeline *pipeline);
+/* And so much more that rings are to fill up rather than this: what they have no room for is lost, and counted. */
+bool pipeline_queue_overflows(const struct pipeline *pipeline);
 
 /* Is SAMPLE one of -e safepoint? */
 bool pipeline_is_safepoint(const struct pipeline *pipeline, const struct wire_sample *sample);
@@ -25,6 +29,9 @@ bool pipeline_is_native_lock(const struct pipeline *pipeline, const struct wire_
 /* One of how many such waits SAMPLE is; 0: it is no wait. WAIT is what is known beside, NULL: nothing. */
 uint32_t pipeline_chance(const struct pipeline *pipeline, const struct wire_sample *sample,
 			 const struct merge_wait *wait);
+
+/* Of its weight what the thread waited for a cpu; likewise. */
+uint64_t pipeline_queued_ns(const struct wire_sample *sample, const struct merge_wait *wait);
 
 /* Why SAMPLE's thread did what it did: a string of the profile, 0: nobody knows. */
 uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sample,

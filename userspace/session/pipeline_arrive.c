@@ -41,6 +41,15 @@ static struct wire_sample *try_now(struct pipeline *pipeline, const struct wire_
 	return unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth);
 }
 
+/* MISS is to be held until its walk can be finished; where there is no room for it the stack ends as BPF has left it. */
+static void hold_miss(struct pipeline *pipeline, struct wire_miss **miss)
+{
+	if (!*miss || !pipeline_queue_is_full(pipeline))
+		return;
+	free(TAKE_PTR(*miss));
+	pipeline->misses_no_room++;
+}
+
 /* Later the class may be unloaded. */
 static void read_class(struct pipeline *pipeline, struct process *process,
 		       const struct wire_sample *sample)
@@ -51,7 +60,7 @@ static void read_class(struct pipeline *pipeline, struct process *process,
 	    sample->alloc_class > WIRE_PARKED_FOR_NOTHING)
 		jvm = jvm_table_get(pipeline->jvms, process);
 	if (jvm)
-		jvm_read_class(jvm, sample->alloc_class);
+		jvm_read_class(jvm, sample->alloc_class, sample->time_ns);
 }
 
 /* The files and names that SAMPLE needs are opened and read now. */
@@ -129,10 +138,12 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	_cleanup_free_ struct wire_sample *finished = miss ? try_now(pipeline, miss, raw) : NULL;
 	_cleanup_free_ struct wire_sample *completed = NULL;
 	const struct wire_sample *sample = finished ? finished : raw;
-	bool again = miss && !finished && unwinder_wants_again(pipeline->unwinder);
+	bool again;
 
 	if (finished)
 		free(TAKE_PTR(miss));
+	hold_miss(pipeline, &miss);
+	again = miss && unwinder_wants_again(pipeline->unwinder);
 	completed = complete(pipeline, process, sample);
 	if (completed)
 		sample = completed;
@@ -153,6 +164,7 @@ void pipeline_arrive_open(struct pipeline *pipeline, const struct wire_sample *r
 
 	if (finished)
 		free(TAKE_PTR(left));
+	hold_miss(pipeline, &left);
 	read_early(pipeline, process, sample);
 	pipeline_spans_hold(pipeline, xmemdup(sample, sample->size), TAKE_PTR(left));
 }
@@ -163,10 +175,12 @@ void pipeline_arrive_wait(struct pipeline *pipeline, const struct wire_sample *s
 	struct process *process = registry_find_complete(pipeline->registry, sample->tgid);
 	_cleanup_free_ struct wire_miss *left = miss;
 	_cleanup_free_ struct wire_sample *finished = left ? try_now(pipeline, left, sample) : NULL;
-	bool again = left && !finished && unwinder_wants_again(pipeline->unwinder);
+	bool again;
 
 	if (finished)
 		free(TAKE_PTR(left));
+	hold_miss(pipeline, &left);
+	again = left && unwinder_wants_again(pipeline->unwinder);
 	/* Since it was read when the thread left the names may have been given up for others'. */
 	if (finished || wait->length_ns > REREAD_NS)
 		read_early(pipeline, process, finished ? finished : sample);
@@ -252,4 +266,14 @@ void pipeline_drain(struct pipeline *pipeline)
 	unwinder_turn(pipeline->unwinder, now_ns);
 	pipeline_walk_again(pipeline);
 	unwinder_grant(pipeline->unwinder); /* for what is applied now */
+}
+
+void pipeline_take_records(struct pipeline *pipeline)
+{
+	if (!pipeline_queue_overflows(pipeline)) {
+		pipeline_drain(pipeline);
+		return;
+	}
+	unwinder_grant(pipeline->unwinder);
+	pipeline_apply_in_turn(pipeline, clock_now_ns());
 }

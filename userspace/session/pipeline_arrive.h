@@ -11,6 +11,9 @@
  */
 void pipeline_drain(struct pipeline *pipeline);
 
+/* The same while sampling goes on: where far too much is held back that goes on first, in whatever order, and the rings fill up. */
+void pipeline_take_records(struct pipeline *pipeline);
+
 /* A wait is over: SAMPLE weighs what it is to weigh. MISS (may be NULL) is taken over. */
 void pipeline_arrive_wait(struct pipeline *pipeline, const struct wire_sample *sample,
 			  struct wire_miss *miss, const struct merge_wait *wait);

@@ -10,8 +10,7 @@
 /* The layouts of twenty JVMs; those of others are read when their samples want them. */
 #define LEARN_NS (200 * NSEC_PER_MSEC)
 
-/* PATH is borrowed by the mapping. */
-static struct mapping mapping_of(const struct side_event *event, char *path)
+struct mapping pipeline_books_mapping(const struct side_event *event, char *path)
 {
 	return (struct mapping){
 		.start = event->addr,
@@ -40,7 +39,7 @@ static bool is_sampled(const struct capture_options *options, uint32_t pid)
 
 static void open_file(struct pipeline *pipeline, const struct side_event *event)
 {
-	const struct mapping mapping = mapping_of(event, NULL);
+	const struct mapping mapping = pipeline_books_mapping(event, NULL);
 
 	if (event->inode && is_sampled(pipeline->options, event->pid))
 		image_cache_note(pipeline->images, &mapping.key, event->pid, mapping.start,
@@ -52,7 +51,7 @@ static void open_file(struct pipeline *pipeline, const struct side_event *event)
 static void unwinder_maps(struct pipeline *pipeline, const struct side_event *event)
 {
 	_cleanup_free_ char *path = xstrdup(event->name);
-	struct mapping mapping = mapping_of(event, path);
+	struct mapping mapping = pipeline_books_mapping(event, path);
 
 	unwinder_note_mapping(pipeline->unwinder, event->pid, &mapping);
 }
@@ -86,7 +85,7 @@ static void complete_parent(struct pipeline *pipeline, const struct side_event *
 static void registry_maps(struct pipeline *pipeline, const struct side_event *event)
 {
 	_cleanup_free_ char *path = xstrdup(event->name);
-	struct mapping mapping = mapping_of(event, path);
+	struct mapping mapping = pipeline_books_mapping(event, path);
 
 	registry_mmap(pipeline->registry, event->time_ns, event->pid, &mapping);
 }

@@ -13,6 +13,9 @@
 
 #include "session/pipeline.h"
 
+/* What the record of one says, of a file that PATH (borrowed) is the name of. */
+struct mapping pipeline_books_mapping(const struct side_event *event, char *path);
+
 /* A record that has just been drained. */
 void pipeline_books_now(struct pipeline *pipeline, const struct side_event *event);
 

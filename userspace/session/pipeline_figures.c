@@ -61,6 +61,8 @@ static void add_unwinding(struct pipeline *pipeline, const struct capture_stats 
 		if (*figures[i])
 			add_unless_0(pipeline, figures[i], "", stats->counters[i]);
 	add_unless_0(pipeline, "unwind.orphans", "", pipeline->misses.orphans);
+	add_unless_0(pipeline, "unwind.misses-no-room", "", pipeline->misses_no_room);
+	add_unless_0(pipeline, "unwind.misses-no-time", "", pipeline->misses_no_time);
 	unwinder_for_each_figure(pipeline->unwinder, add_figure, pipeline);
 	pipeline_spans_for_each_figure(pipeline, add_unless_0);
 	add_unless_0(pipeline, "memory.room-made", "", pipeline->guard.sheds);

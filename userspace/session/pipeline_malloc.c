@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "session/malloc/malloc_nested.h"
+#include "session/pipeline_books.h"
 #include "session/pipeline_show.h"
 
 void pipeline_malloc_init(struct pipeline *pipeline)
@@ -32,20 +33,10 @@ void pipeline_malloc_add(struct process *process, void *data)
 				   process->serial, m);
 }
 
-static struct mapping mapping_of(const struct side_event *event, char *path)
-{
-	return (struct mapping){
-		.start = event->addr,
-		.end = event->addr + event->len,
-		.key = { event->major, event->minor, event->inode, event->inode_generation },
-		.path = path,
-	};
-}
-
 static void note(struct pipeline *pipeline, const struct side_event *event, uint64_t generation)
 {
 	_cleanup_free_ char *path = xstrdup(event->name);
-	const struct mapping m = mapping_of(event, path);
+	const struct mapping m = pipeline_books_mapping(event, path);
 
 	malloc_probes_note(&pipeline->malloc, pipeline->capture, event->pid, generation, &m);
 }

@@ -100,6 +100,20 @@ static void tell_unseen_phase(enum jvm_phase phase, const struct err *err, void 
 	profile_add_counter(&pipeline->profile, jvm_phase_counter(phase), err->text, 1);
 }
 
+static void tell_unseen_yields(const struct err *err, void *data)
+{
+	struct pipeline *pipeline = data;
+
+	profile_add_counter(&pipeline->profile, "lock.virtual-parks-not-seen", err->text, 1);
+}
+
+void pipeline_outside_watch_parks(struct pipeline *pipeline)
+{
+	const struct lock_yields_unseen unseen = { tell_unseen_yields, pipeline };
+
+	lock_parks_init(&pipeline->parks, pipeline->capture, pipeline->jvms, &unseen);
+}
+
 /* Its own probes are there from its first instruction on, whatever it says of itself. */
 static void probe_parks(struct pipeline *pipeline, struct process *process)
 {
@@ -114,7 +128,7 @@ static void probe_parks(struct pipeline *pipeline, struct process *process)
 		return;
 	if (r < 0)
 		profile_add_counter(&pipeline->profile, "lock.parks-not-seen", err.text, 1);
-	else
+	else if (r == 0)
 		pipeline->sees_locks = true;
 }
 

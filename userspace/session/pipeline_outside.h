@@ -5,6 +5,8 @@
 
 #include "session/pipeline.h"
 
+/* Before all that follows; the capture and the table of JVMs are there. */
+void pipeline_outside_watch_parks(struct pipeline *pipeline);
 /* PROCESS is a JVM: it has an agent to be cared for, or is to be seen from outside. */
 void pipeline_add_jvm(struct pipeline *pipeline, struct process *process);
 /* Try those that were starting, or whose agent has failed since; call it often. */

@@ -86,8 +86,7 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 	    process_news_has(&pipeline->news, sample->tgid, sample->time_ns, pipeline->applied_ns))
 		process = NULL;
 	shown = resolve_now(pipeline, process, sample, &told);
-	if (wait)
-		told.queued = wait->queued_ns << wait->halved;
+	told.queued = pipeline_queued_ns(sample, wait);
 	told.chance = pipeline_chance(pipeline, sample, wait);
 	if (sample->text == WIRE_TEXT_COMPILATION)
 		describe_compilation(sample, &told);

@@ -41,6 +41,12 @@ void pipeline_spans_hold(struct pipeline *pipeline, struct wire_sample *sample,
 
 /* --- who has ended it ------------------------------------------------------------------------- */
 
+/* Which of the woken thread's waits it has ended: one for a lock by its number, another one by its begin. */
+static uint64_t waker_key(const struct wire_sample *sample)
+{
+	return sample->wait_number ? sample->wait_number : sample->alloc_object;
+}
+
 void pipeline_spans_note_waker(struct pipeline *pipeline, struct process *process,
 			       const struct wire_sample *sample,
 			       const struct symbolized *symbolized)
@@ -53,7 +59,7 @@ void pipeline_spans_note_waker(struct pipeline *pipeline, struct process *proces
 			ledger_name_thread(&pipeline->ledger, profile, process, sample, symbolized);
 	else
 		waker.stack = waker_interrupt_stack(profile, waker.stack);
-	wakers_put(&pipeline->wakers, sample->woken_tid, sample->alloc_object, &waker,
+	wakers_put(&pipeline->wakers, sample->woken_tid, waker_key(sample), &waker,
 		   sample->time_ns);
 }
 
@@ -72,6 +78,13 @@ uint32_t pipeline_spans_waker(struct pipeline *pipeline, const struct wire_sampl
 	return waker;
 }
 
+uint32_t pipeline_spans_lock_waker(struct pipeline *pipeline, const struct wire_sample *sample)
+{
+	if (!pipeline->options->tells_wakers || !sample->wait_number)
+		return 0;
+	return wakers_take(&pipeline->wakers, sample->tid, sample->wait_number, &pipeline->profile);
+}
+
 void pipeline_spans_arrive(const struct wire_span *span, void *data)
 {
 	struct pipeline *pipeline = data;
@@ -87,15 +100,13 @@ void pipeline_spans_arrive(const struct wire_span *span, void *data)
 static bool find_wall(const struct pipeline *pipeline, struct parked_wanted *ret_wanted)
 {
 	const struct capture_options *options = pipeline->options;
+	const struct capture_event *wall =
+		capture_event_find(options->events, options->event_count, capture_event_is_wall);
 
-	for (unsigned int i = 0; i < options->event_count; i++) {
-		if (!capture_event_is_wall(&options->events[i]))
-			continue;
-		*ret_wanted = (struct parked_wanted){ .event = (uint8_t)i,
+	if (wall)
+		*ret_wanted = (struct parked_wanted){ .event = (uint8_t)(wall - options->events),
 						      .exclude_user = options->exclude_user };
-		return true;
-	}
-	return false;
+	return wall;
 }
 
 static void put_parked(const struct wire_parked *thread, void *data)
@@ -108,10 +119,13 @@ static void put_parked(const struct wire_parked *thread, void *data)
 void pipeline_spans_begin(struct pipeline *pipeline)
 {
 	struct parked_wanted wanted;
+	int r;
 
-	if (find_wall(pipeline, &wanted))
-		pipeline->parked.error =
-			capture_list_parked(pipeline->capture, put_parked, pipeline);
+	if (!find_wall(pipeline, &wanted))
+		return;
+	r = capture_list_parked(pipeline->capture, put_parked, pipeline);
+	if (!pipeline->parked.error)
+		pipeline->parked.error = r;
 }
 
 /* It has not run since it was told of, or what was read is of no use. */
@@ -122,14 +136,15 @@ static bool is_parked_yet(const struct pipeline *pipeline, const struct wire_par
 	return capture_get_wait(pipeline->capture, thread->tid, thread->since_ns, &known) == 0;
 }
 
-/* IS_LATE: its stack is not what it was. */
-static void open_parked(struct pipeline *pipeline, const struct wire_parked *thread, bool is_late)
+/* Of the next thread. IS_LATE: its stack is not what it was. */
+static void open_next(struct pipeline *pipeline, bool is_late)
 {
+	_cleanup_free_ struct wire_parked *thread = parked_take(&pipeline->parked);
 	_cleanup_free_ struct wire_sample *sample = NULL;
 	_cleanup_free_ struct wire_miss *miss = NULL;
 	struct parked_wanted wanted;
 
-	if (!find_wall(pipeline, &wanted))
+	if (!thread || !find_wall(pipeline, &wanted))
 		return;
 	sample = parked_sample(thread, &wanted);
 	if (sample->reason == UNWIND_NO_ROWS) {
@@ -151,14 +166,14 @@ void pipeline_spans_look(struct pipeline *pipeline)
 	pipeline_spans_begin(pipeline);
 	while (parked_is_left(&pipeline->parked) && clock_now_ns() < until_ns) {
 		unwinder_grant(pipeline->unwinder);
-		open_parked(pipeline, parked_take(&pipeline->parked), false);
+		open_next(pipeline, false);
 	}
 }
 
 void pipeline_spans_turn(struct pipeline *pipeline, uint64_t now_ns)
 {
 	while (parked_is_left(&pipeline->parked) && !unwinder_is_busy(pipeline->unwinder))
-		open_parked(pipeline, parked_take(&pipeline->parked), false);
+		open_next(pipeline, false);
 	spans_expire(&pipeline->spans, now_ns - LONELY_NS);
 	/* A host may have begun later than that. */
 	wakers_expire(&pipeline->wakers, now_ns - MIN(now_ns, WAKER_NS));
@@ -201,13 +216,12 @@ static void end_wait(struct pipeline *pipeline, struct span_wait *wait, uint64_t
 
 void pipeline_spans_end(struct pipeline *pipeline, uint64_t end_ns)
 {
-	const struct wire_parked *thread;
 	struct span_wait *wait;
 	size_t at = 0;
 
 	/* Nobody tells any more who comes back. */
-	while ((thread = parked_take(&pipeline->parked)))
-		open_parked(pipeline, thread, true);
+	while (parked_is_left(&pipeline->parked))
+		open_next(pipeline, true);
 	while ((wait = spans_take_open(&pipeline->spans, &at)))
 		end_wait(pipeline, wait, end_ns);
 }

@@ -17,6 +17,9 @@ void pipeline_spans_note_waker(struct pipeline *pipeline, struct process *proces
 uint32_t pipeline_spans_waker(struct pipeline *pipeline, const struct wire_sample *sample,
 			      const struct merge_wait *wait);
 
+/* Of the wait for a lock that is SAMPLE's, likewise: who has let go of it. */
+uint32_t pipeline_spans_lock_waker(struct pipeline *pipeline, const struct wire_sample *sample);
+
 /* The ring's; DATA is the pipeline. */
 void pipeline_spans_arrive(const struct wire_span *span, void *data);
 

@@ -10,12 +10,14 @@
 #include "elf/cfi/cfi_file.h"
 #include "elf/reader/reader.h"
 #include "jvm/attach/attach_reach.h"
+#include "process/process_memory.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/locks/lock_probes.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_spans.h"
 #include "session/probes/jvm_phase.h"
 #include "session/recorder_rights.h"
+#include "symbolize/perf_map.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
 #define TURN_NS		 (50 * NSEC_PER_MSEC)
@@ -31,6 +33,7 @@ struct recorder {
 	struct memory_plan plan;
 	struct loop *loop; /* borrowed */
 	struct capture *capture;
+	struct registry *registry; /* owned; NULL: the pipeline has it */
 	struct pipeline pipeline;
 	uint64_t start_ns, elapsed_ns;
 	uint64_t turned_ns;
@@ -48,7 +51,7 @@ static void on_records(void *data)
 {
 	struct recorder *rec = data;
 
-	pipeline_drain(&rec->pipeline);
+	pipeline_take_records(&rec->pipeline);
 	fail(rec, sinks_turn(&rec->options->sinks, &rec->failure));
 }
 
@@ -124,16 +127,28 @@ static void plan_memory(struct recorder *rec)
 	memory_tune_allocator();
 	alloc_reserve(RESERVE_BYTES);
 	memory_plan_begin(&rec->plan, rec->options->memory_limit_bytes);
+	process_budget()->limit_bytes = rec->plan.process_bytes;
+	perf_map_budget()->limit_bytes = rec->plan.perf_map_bytes;
 	rec->capture_options.table_bytes = rec->plan.table_bytes;
 	rec->capture_options.rings_limit_bytes = rec->plan.rings_bytes;
 }
 
 static bool samples_memory(const struct recorder *rec)
 {
-	for (unsigned int i = 0; i < rec->capture_options.event_count; i++)
-		if (capture_event_is_malloc(&rec->capture_options.events[i]))
-			return true;
-	return false;
+	return capture_event_find(rec->capture_options.events, rec->capture_options.event_count,
+				  capture_event_is_malloc);
+}
+
+/* While the kernel looks at the program, we look at the processes. */
+static int open_capture(struct recorder *rec, struct err *err)
+{
+	int r = capture_open(&rec->capture_options, &rec->capture, err);
+
+	if (r < 0)
+		return r;
+	rec->registry = registry_new();
+	r = registry_snapshot(rec->registry, err);
+	return r < 0 ? r : capture_wait(rec->capture, err);
 }
 
 static int open_all(struct recorder *rec, struct err *err)
@@ -169,7 +184,7 @@ static int open_all(struct recorder *rec, struct err *err)
 	raise_descriptor_limit();
 	plan_memory(rec);
 	rec->capture_options.follow_memory = rec->options->live != LIVE_OFF && samples_memory(rec);
-	r = capture_open(&rec->capture_options, &rec->capture, err);
+	r = open_capture(rec, err);
 	if (r < 0)
 		return r;
 	/* Before there are workers. */
@@ -177,16 +192,15 @@ static int open_all(struct recorder *rec, struct err *err)
 		recorder_rights_keep(
 			rec->options->other_rights |
 			(interval || locks || phases || samples_memory(rec) ? RIGHTS_TO_PROBE : 0));
-	r = pipeline_init(&rec->pipeline, rec->capture, &pipeline, err);
-	if (r == 0)
-		jvm_table_show(rec->pipeline.jvms, rec->options->jvm_shows);
-	if (r == 0)
-		r = pipeline_begin(&rec->pipeline, rec->options->command_line, err);
-	if (r == 0)
-		r = pipeline_snapshot(&rec->pipeline, err);
-	if (r == 0)
-		r = capture_wait(rec->capture, err);
-	return r < 0 ? r : add_sources(rec, err);
+	r = pipeline_init(&rec->pipeline, rec->capture, TAKE_PTR(rec->registry), &pipeline, err);
+	if (r < 0)
+		return r;
+	jvm_table_show(rec->pipeline.jvms, rec->options->jvm_shows);
+	r = pipeline_begin(&rec->pipeline, rec->options->command_line, err);
+	if (r < 0)
+		return r;
+	pipeline_meet(&rec->pipeline);
+	return add_sources(rec, err);
 }
 
 int recorder_open(const struct recorder_options *options, struct loop *loop,
@@ -318,6 +332,7 @@ void recorder_free(struct recorder *rec)
 		return;
 	loop_forget(rec->loop, rec);
 	pipeline_release(&rec->pipeline);
+	registry_free(rec->registry);
 	capture_free(rec->capture);
 	reader_end();
 	wall_end();

@@ -17,7 +17,7 @@ static struct compilation_name take_name(const char **at, size_t len, size_t mos
 bool compilation_read(const struct wire_sample *sample, struct compilation *ret)
 {
 	size_t bytes;
-	const char *at = sample_words_name(sample, &bytes);
+	const char *at = sample_words_text(sample, &bytes);
 	const struct wire_compilation *head = &ret->head;
 
 	if (sample->text != WIRE_TEXT_COMPILATION || bytes < sizeof(*head))
@@ -47,7 +47,7 @@ bool class_load_read(const struct wire_sample *sample, struct compilation_name *
 {
 	struct wire_class_load head;
 	size_t bytes;
-	const char *at = sample_words_name(sample, &bytes);
+	const char *at = sample_words_text(sample, &bytes);
 
 	if (sample->text != WIRE_TEXT_CLASS_LOAD || bytes < sizeof(head))
 		return false;
@@ -72,7 +72,7 @@ static void clean(char name[WIRE_GC_NAME_BYTES])
 bool gc_pause_read(const struct wire_sample *sample, struct wire_gc_pause *ret)
 {
 	size_t bytes;
-	const char *at = sample_words_name(sample, &bytes);
+	const char *at = sample_words_text(sample, &bytes);
 
 	if (sample->text != WIRE_TEXT_GC || bytes != sizeof(*ret))
 		return false;

@@ -13,18 +13,31 @@ static uint64_t file_hash(const struct mapping *mapping)
 	       hash_bytes(mapping->path, strlen(mapping->path));
 }
 
+/* That the process had before; NULL: none, or it was dropped. */
+static struct image *known_image(struct process_cache *cache, uint64_t hash)
+{
+	struct image *image;
+	uint64_t known;
+
+	if (!lru_get(&cache->images, hash, &known))
+		return NULL;
+	image = (struct image *)(uintptr_t)known;
+	return image_state(image) == IMAGE_DROPPED ? NULL : image;
+}
+
+bool mapping_has_image(struct process_cache *cache, const struct mapping *mapping)
+{
+	return known_image(cache, file_hash(mapping)) != NULL;
+}
+
 static struct image *file_image(struct symbolizer *symbolizer, struct process_cache *cache,
 				uint32_t pid, const struct mapping *mapping)
 {
 	uint64_t hash = file_hash(mapping);
-	struct image *image;
-	uint64_t known;
+	struct image *image = known_image(cache, hash);
 
-	if (lru_get(&cache->images, hash, &known)) {
-		image = (struct image *)(uintptr_t)known;
-		if (image_state(image) != IMAGE_DROPPED)
-			return image;
-	}
+	if (image)
+		return image;
 	image = image_cache_open(symbolizer->images, &mapping->key, pid, mapping->start,
 				 mapping->end, mapping->path);
 	lru_put(&cache->images, hash, (uintptr_t)image_want(image), 0);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
 #include "base/clock.h"
+#include "process/exec_maps.h"
 #include "symbolize/symbolizer_private.h"
 
 /*
@@ -9,8 +12,51 @@
 #define MANY_MAPPINGS 1024
 #define OPEN_SHARE    50
 
-void process_files_open(struct symbolizer *symbolizer, struct process_cache *cache,
+/* From so many on they are looked at together. */
+#define FEW_LOOKS 3
+
+struct seeing {
+	struct symbolizer *symbolizer;
+	struct process *process;
+};
+
+static void see(const struct exec_map *map, void *data)
+{
+	const struct seeing *seeing = data;
+	const struct mapping *m = process_find_mapping(seeing->process, map->m.start);
+
+	if (map->file && m && m->start == map->m.start && m->end == map->m.end &&
+	    m->key.inode == map->m.key.inode)
+		image_cache_open_seen(seeing->symbolizer->images, &m->key, seeing->process->pid,
+				      m->start, m->end, m->path, map->file);
+}
+
+static bool wants_looks(const struct symbolizer *symbolizer, struct process_cache *cache,
 			const struct process *process)
+{
+	unsigned int unseen = 0;
+	const struct mapping *m;
+
+	vec_for_each (m, &process->mappings)
+		if (m->key.inode && m->path[0] == '/' && !mapping_has_image(cache, m))
+			unseen += !image_cache_has_seen(symbolizer->images, &m->key, process->pid,
+							m->start, m->end, m->path);
+	return unseen >= FEW_LOOKS;
+}
+
+/* All its files in one call, where the kernel can be asked for mappings; what that does not see is looked at one by one. */
+static void look_at_all(struct symbolizer *symbolizer, struct process *process)
+{
+	struct seeing seeing = { symbolizer, process };
+	uint64_t at = 0;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
+	(void)exec_maps_query(process->pid, path, IMAGE_MAX_LOOKS, &at, see, &seeing);
+}
+
+void process_files_open(struct symbolizer *symbolizer, struct process_cache *cache,
+			struct process *process)
 {
 	struct mapping *mapping;
 	uint64_t begin_ns;
@@ -21,6 +67,8 @@ void process_files_open(struct symbolizer *symbolizer, struct process_cache *cac
 	if (process->mappings.len > MANY_MAPPINGS && begin_ns < cache->open_again_ns)
 		return;
 	cache->touched_serial = process->mappings_serial + 1;
+	if (wants_looks(symbolizer, cache, process))
+		look_at_all(symbolizer, process);
 	vec_for_each (mapping, &process->mappings)
 		mapping_get_image(symbolizer, cache, process->pid, mapping);
 	/* All that it maps are the newest now: the others' files are not its any more. */

@@ -14,7 +14,7 @@ void sample_words_read(const struct wire_sample *sample, struct word_reader *ret
 	*ret_user = (struct word_reader){ ret_kernel->end, ret_kernel->end + user };
 }
 
-const void *sample_words_name(const struct wire_sample *sample, size_t *ret_chars)
+const void *sample_words_text(const struct wire_sample *sample, size_t *ret_chars)
 {
 	size_t frames = (size_t)sample->kernel_frames + sample->user_words;
 	size_t bytes = MAX(sample->size, sizeof(*sample)) - sizeof(*sample);

@@ -31,8 +31,8 @@ static inline bool sample_words_need_names(const struct wire_sample *sample)
 void sample_words_read(const struct wire_sample *sample, struct word_reader *ret_kernel,
 		       struct word_reader *ret_user);
 
-/* The virtual thread's name, as WIDTH bytes for each of *RET_CHARS chars; 0: it has none. */
-const void *sample_words_name(const struct wire_sample *sample, size_t *ret_chars);
+/* What stands behind the words (enum wire_text says what that is), as name_width bytes for each of *RET_CHARS chars; 0: nothing. */
+const void *sample_words_text(const struct wire_sample *sample, size_t *ret_chars);
 
 /* Equal samples have equal stacks, unless time or the process makes a difference. */
 uint64_t sample_words_hash(const struct wire_sample *sample, const struct word_reader *kernel,

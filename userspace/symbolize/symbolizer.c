@@ -384,13 +384,15 @@ static bool find_stack(struct stack_build *build, const struct wire_sample *samp
 
 /* --- a sample --- */
 
+/* Another text may stand in its place: of a class that the thread has loaded. */
 static uint32_t virtual_name(struct profile *profile, const struct wire_sample *sample)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	size_t count;
-	const void *chars = sample_words_name(sample, &count);
+	const void *chars = sample_words_text(sample, &count);
 
-	java_name_add_chars(&name, chars, sample->name_width, count);
+	if (sample->text == WIRE_TEXT_NAME)
+		java_name_add_chars(&name, chars, sample->name_width, count);
 	if (!name.len)
 		strbuf_addstr(&name, PROFILE_VIRTUAL_THREAD);
 	return profile_strn(profile, strbuf_str(&name), name.len);

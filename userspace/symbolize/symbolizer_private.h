@@ -89,13 +89,15 @@ symbol_find_fn kernel_find;
  * SAMPLE has frames of begin to be parsed: until its turn comes a worker can have read several.
  */
 void process_files_open(struct symbolizer *symbolizer, struct process_cache *cache,
-			const struct process *process);
+			struct process *process);
 void process_files_read(struct symbolizer *symbolizer, struct process_cache *cache,
 			struct process *process, const struct wire_sample *sample);
 
 /* symbolize/native.c: the image behind a mapping, opened if need be; NULL when it is no file. */
 struct image *mapping_get_image(struct symbolizer *symbolizer, struct process_cache *cache,
 				uint32_t pid, const struct mapping *mapping);
+/* Has it been opened for this process before? */
+bool mapping_has_image(struct process_cache *cache, const struct mapping *mapping);
 /* What maps QUERY's address, looked up once whichever sources ask. */
 void query_locate(struct stack_build *build, struct symbol_query *query);
 /* An address of a process of which nothing is known; code of a file or of the vDSO; of another JIT; memory. */

@@ -11,17 +11,12 @@
 
 #include "wall/foreign_file.h"
 
-int broker_look_at_mapping(uint32_t pid, uint64_t start, uint64_t end, struct file_id *ret_id)
+static int look_behind(struct wall_call *call)
 {
 	char link[WALL_LINK_BYTES];
 
-	wall_link(pid, start, end, link);
-	return foreign_file_look(link, ret_id);
-}
-
-static int look_behind(struct wall_call *call)
-{
-	return broker_look_at_mapping(call->pid, call->offset, call->offset + call->len, &call->id);
+	wall_link(call->pid, call->offset, call->offset + call->len, link);
+	return foreign_file_look(link, &call->id);
 }
 
 static int look_in_root(struct wall_call *call)

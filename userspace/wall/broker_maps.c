@@ -7,8 +7,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "base/file.h"
 #include "base/macros.h"
-#include "wall/broker_look.h"
+#include "wall/file_id.h"
 
 /* Linux include/uapi/linux/fs.h, struct procmap_query; headers before 6.11 do not have it. */
 struct maps_query {
@@ -64,17 +65,29 @@ static int ask(int fd, uint64_t at, char *name, struct wall_mapping *ret_mapping
 }
 
 /* While it is mapped: the answers to one call are of one moment, or nearly. */
-static void look_at(struct wall_call *call, struct wall_mapping *mapping)
+static void look_at(struct wall_call *call, int links, struct wall_mapping *mapping)
 {
+	char link[WALL_LINK_BYTES];
+
 	if (!call->count || !mapping->inode)
 		return;
 	call->count--;
-	mapping->looked_at = broker_look_at_mapping(call->pid, mapping->start, mapping->end,
-						    &mapping->file) == 0;
+	snprintf(link, sizeof(link), WALL_LINK_FORMAT, mapping->start, mapping->end);
+	mapping->looked_at = file_id_read_at(links, link, &mapping->file) == 0;
+}
+
+/* Where the links to mapped files are: from there on it is a short way to each. */
+static int open_links(uint32_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files", pid);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 static int64_t read_all(struct wall_call *call, int fd)
 {
+	_cleanup_close_ int links = call->count ? open_links(call->pid) : -1;
 	const size_t most = sizeof(struct wall_mapping) + PATH_MAX;
 	bool looks = call->count > 0;
 	uint64_t at = call->offset; /* who ends in between is asked again from where he began */
@@ -87,7 +100,7 @@ static int64_t read_all(struct wall_call *call, int fd)
 		r = ask(fd, at, (char *)(mapping + 1), mapping);
 		if (r < 0)
 			break;
-		look_at(call, mapping);
+		look_at(call, links, mapping);
 		at = mapping->end;
 		done += sizeof(*mapping) + mapping->path_bytes;
 	}

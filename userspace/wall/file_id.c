@@ -15,12 +15,12 @@ static uint64_t to_ns(const struct statx_timestamp *time)
 	return (uint64_t)time->tv_sec * NSEC_PER_SEC + time->tv_nsec;
 }
 
-int file_id_read(int fd, struct file_id *ret_id)
+static int read_at(int dir, const char *path, int flags, struct file_id *ret_id)
 {
 	struct statx sx;
 
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_BTIME,
-		  &sx) < 0)
+	if (statx(dir, path, flags | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
+		  STATX_BASIC_STATS | STATX_BTIME, &sx) < 0)
 		return -errno;
 	*ret_id = (struct file_id){
 		.major = sx.stx_dev_major,
@@ -34,6 +34,16 @@ int file_id_read(int fd, struct file_id *ret_id)
 		.shared = sx.stx_mode & (S_IWGRP | S_IWOTH),
 	};
 	return 0;
+}
+
+int file_id_read(int fd, struct file_id *ret_id)
+{
+	return read_at(fd, "", AT_EMPTY_PATH, ret_id);
+}
+
+int file_id_read_at(int dir, const char *path, struct file_id *ret_id)
+{
+	return read_at(dir, path, 0, ret_id);
 }
 
 bool file_id_same_file(const struct file_id *a, const struct file_id *b)

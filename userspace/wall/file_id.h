@@ -29,6 +29,8 @@ struct file_id {
  * not asked for again where the kernel has them. 0 or a negative errno.
  */
 int file_id_read(int fd, struct file_id *ret_id);
+/* Of what PATH leads to from the directory DIR, links followed; nothing is opened. */
+int file_id_read_at(int dir, const char *path, struct file_id *ret_id);
 
 /* One file whose content has not been touched in between: what was read of the one holds for the other. */
 bool file_id_equal(const struct file_id *a, const struct file_id *b);

@@ -150,22 +150,16 @@ int foreign_file_find_in_root(uint32_t pid, const char *path, int flags,
 	return look_at(open_in_root(pid, path, flags), pid, ret_file);
 }
 
-/* FD is taken. */
-static int read_id(int fd, struct file_id *ret_id)
-{
-	_cleanup_close_ int found = fd;
-
-	return found < 0 ? -errno : file_id_read(found, ret_id);
-}
-
 int foreign_file_look(const char *path, struct file_id *ret_id)
 {
-	return read_id(open(path, O_PATH | O_CLOEXEC), ret_id);
+	return file_id_read_at(AT_FDCWD, path, ret_id);
 }
 
 int foreign_file_look_in_root(uint32_t pid, const char *path, struct file_id *ret_id)
 {
-	return read_id(open_in_root(pid, path, 0), ret_id);
+	_cleanup_close_ int found = open_in_root(pid, path, 0);
+
+	return found < 0 ? -errno : file_id_read(found, ret_id);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */

@@ -115,6 +115,27 @@ static void keep_one(const struct nursery_plan *plan)
 }
 
 /*
+ * Ctrl-C is for those who end a recording in order. A session of its own is a group of its own to the scheduler as well (autogroup in
+ * sched(7)): on a host with more to do than it can such a group got nothing for seconds at times, whatever its due was, so that nobody's memory
+ * was read in time. Who waits for it URGENTly has it weigh as he does; else it stays in the group, and is as nice, as its parent.
+ */
+static void leave_terminal(bool urgent)
+{
+	static const char nice[] = "-10"; /* RAISED_NICE of cmd/drive/priority.c */
+	_cleanup_(closep) int fd = -1;
+
+	if (!urgent) {
+		setpgid(0, 0);
+		return;
+	}
+	setsid();
+	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+	/* Without autogroups there is none. */
+	if (fd >= 0 && write(fd, nice, sizeof(nice) - 1) < 0)
+		return;
+}
+
+/*
  * With the rights of all that it makes. Somebody URGENT waits for each process that it makes for him: on a host that has more to do than it
  * can, that took tens of milliseconds.
  */
@@ -126,8 +147,7 @@ static void nursery_main(const struct nursery_plan *plan, int socket, bool urgen
 		be_urgent(true);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_NAME, "hostprof-keeper", 0, 0, 0);
-	/* A session of its own: Ctrl-C is for those who end a recording in order. */
-	setsid();
+	leave_terminal(urgent);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	rights_keep(RIGHTS_OF_NURSERY | (plan->help ? RIGHTS_TO_ATTACH : 0));

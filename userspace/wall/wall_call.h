@@ -85,7 +85,8 @@ struct wall_mapping {
 /* A look takes some 5 us: so many in one call, which has a deadline. */
 #define WALL_MAX_LOOKS 256
 
-#define WALL_LINK_BYTES 96
+#define WALL_LINK_BYTES	 96
+#define WALL_LINK_FORMAT "%" PRIx64 "-%" PRIx64 /* in /proc/PID/map_files */
 
 /*
  * By this link the kernel gives the very file behind a mapping, whatever is at its path now and in which
@@ -94,7 +95,7 @@ struct wall_mapping {
 static inline void wall_link(uint32_t pid, uint64_t start, uint64_t end,
 			     char ret_link[WALL_LINK_BYTES])
 {
-	snprintf(ret_link, WALL_LINK_BYTES, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, start,
+	snprintf(ret_link, WALL_LINK_BYTES, "/proc/%u/map_files/" WALL_LINK_FORMAT, pid, start,
 		 end);
 }
 

@@ -38,6 +38,29 @@ static __always_inline void lock_ask(struct task_struct *task, struct cpu_state 
 				   emit_wakeup(state, ring, sizeof(begin), true));
 }
 
+/* Whoever wakes it is told of, too. */
+static __always_inline void lock_note_begin(struct task_struct *task, wire_u64 begin_ns)
+{
+	struct lock_book *book;
+
+	if (!lock_tells_wakers)
+		return;
+	book = lock_book_of(task);
+	if (book)
+		lock_book_begin(book, begin_ns);
+}
+
+/* Of the wait that began at BEGIN_NS and is over; 0: nobody is told of. */
+static __always_inline wire_u32 lock_note_end(struct task_struct *task, wire_u64 begin_ns)
+{
+	struct lock_book *book;
+
+	if (!lock_tells_wakers)
+		return 0;
+	book = lock_book_find(task);
+	return book ? lock_book_end(book, begin_ns) : 0;
+}
+
 static __always_inline void lock_begin(struct trigger *trigger, struct cpu_state *state,
 				       wire_u64 begin_ns, wire_u64 sp)
 {
@@ -68,6 +91,16 @@ static __always_inline wire_u64 lock_owner_at(struct task_struct *task, wire_u64
 	owner = *known;
 	bpf_map_delete_elem(&lock_owners, &key);
 	return owner;
+}
+
+/* --- who lets go of it ------------------------------------------------------------------------ */
+
+/* TASK is woken: of which of its waits is to be told who does it, 0: of none. Runs with its lock held, and interrupts off. */
+static __always_inline wire_u32 lock_wake(struct task_struct *task, wire_u64 now_ns)
+{
+	struct lock_book *book = lock_book_find(task);
+
+	return book ? lock_book_wake(book, now_ns, park_least_ns) : 0;
 }
 
 #endif

@@ -4,6 +4,8 @@
 #define HOSTPROF_BPF_SAMPLE_LOCKS_PARK_PROBE_H
 
 #include "hotspot/lock_owner.h"
+#include "sample/draw.h"
+#include "sample/locks/lock_book.h"
 #include "sample/locks/park.h"
 #include "sample/thin.h"
 #include "sample/trigger.h"
@@ -13,6 +15,8 @@
 
 /* Shorter ones are not wanted. */
 const volatile wire_u64 park_least_ns;
+/* --waker: of each wait somebody is to tell who ended it. */
+const volatile bool lock_tells_wakers;
 
 /* The JVMs that are probed: tgid -> what is known of it. */
 struct {
@@ -22,19 +26,24 @@ struct {
 	__type(value, struct wire_parking);
 } parking_jvms SEC(".maps");
 
-/* When a thread has parked, 0: it has not; and who had the lock then. */
-struct park_book {
-	wire_u64 begin_ns;
-	wire_u64 owner;
-	struct wire_pace looks;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct park_book);
-} park_books SEC(".maps");
+	__type(value, struct lock_book);
+} lock_books SEC(".maps");
+
+/* NULL: it has none yet. */
+static __always_inline struct lock_book *lock_book_find(struct task_struct *task)
+{
+	return bpf_task_storage_get(&lock_books, task, 0, 0);
+}
+
+/* Made if need be; NULL: no memory. */
+static __always_inline struct lock_book *lock_book_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&lock_books, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
 
 /* NULL: it is not known, or is another process by now. */
 static __always_inline struct wire_parking *park_find_jvm(struct task_struct *task)
@@ -51,7 +60,7 @@ static __always_inline bool park_may_look(struct wire_pace *looks, wire_u64 now_
 {
 	if (now_ns - looks->window_ns > PARK_LOOKS_FORGET_NS)
 		looks->doubled = 0;
-	if (looks->doubled && bpf_get_prandom_u32() & ((1U << (looks->doubled & 31)) - 1))
+	if (!draw_is_taken(looks->doubled, bpf_get_prandom_u32()))
 		return false;
 	thin_count(looks, now_ns);
 	return true;
@@ -74,26 +83,28 @@ static __always_inline wire_u64 park_find_owner(struct task_struct *task)
 
 static __always_inline void park_begin(struct task_struct *task)
 {
-	struct park_book *book =
-		bpf_task_storage_get(&park_books, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct lock_book *book = lock_book_of(task);
 
 	if (!book)
 		return;
-	book->begin_ns = bpf_ktime_get_ns();
-	book->owner = park_may_look(&book->looks, book->begin_ns) ? park_find_owner(task) : 0;
+	book->park_ns = bpf_ktime_get_ns();
+	book->owner = park_may_look(&book->looks, book->park_ns) ? park_find_owner(task) : 0;
+	if (lock_tells_wakers)
+		lock_book_begin(book, book->park_ns);
 }
 
 /* Of a thread that goes on: how long it had parked, 0: nothing is to be told of it. */
 static __always_inline wire_u64 park_end(struct trigger *trigger, struct wire_pace *pace,
 					 wire_u32 *ret_chance)
 {
-	struct park_book *book = bpf_task_storage_get(&park_books, trigger->task, 0, 0);
+	struct lock_book *book = lock_book_find(trigger->task);
 	wire_u64 length_ns;
 
 	if (!book)
 		return 0;
-	length_ns = park_length(book->begin_ns, trigger->time_ns, park_least_ns);
-	book->begin_ns = 0;
+	length_ns = park_length(book->park_ns, trigger->time_ns, park_least_ns);
+	trigger->wait_number = lock_book_end(book, book->park_ns);
+	book->park_ns = 0;
 	if (!length_ns)
 		return 0;
 	*ret_chance = park_choose(pace, length_ns, trigger->time_ns, bpf_get_prandom_u32());

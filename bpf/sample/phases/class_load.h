@@ -6,17 +6,18 @@
 #ifndef HOSTPROF_BPF_SAMPLE_PHASES_CLASS_LOAD_H
 #define HOSTPROF_BPF_SAMPLE_PHASES_CLASS_LOAD_H
 
+#include "sample/draw.h"
 #include "sample/thin.h"
 
 /* Of how many classes this one is told, 0: it is not. RANDOM: any 32 bits. */
 static inline wire_u32 class_load_chance(struct wire_pace *pace, wire_u64 now_ns, wire_u32 random)
 {
-	wire_u32 chance = 1U << (pace->doubled & 31);
+	wire_u32 doubled = pace->doubled & 31;
 
-	if (random & (chance - 1))
+	if (!draw_is_taken(doubled, random))
 		return 0;
 	thin_count(pace, now_ns);
-	return chance;
+	return 1U << doubled;
 }
 
 #endif

@@ -18,7 +18,7 @@ struct {
 	__type(value, struct gc_book);
 } gc_books SEC(".maps");
 
-static __always_inline void gc_read_cause(struct gc_book *book, const struct task_struct *task)
+static __always_inline void gc_read_cause(struct gc_book *book, struct task_struct *task)
 {
 	const struct wire_phases *jvm = phase_find_jvm(task);
 
@@ -29,7 +29,7 @@ static __always_inline void gc_read_cause(struct gc_book *book, const struct tas
 
 /* The length of a pause that has ended; else 0. */
 static __always_inline wire_u64 gc_step(struct gc_book *book, wire_u64 form,
-					const struct pt_regs *regs, const struct task_struct *task)
+					const struct pt_regs *regs, struct task_struct *task)
 {
 	wire_u64 now_ns = bpf_ktime_get_ns();
 

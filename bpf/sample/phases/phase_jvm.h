@@ -14,9 +14,9 @@ struct {
 } phase_jvms SEC(".maps");
 
 /* NULL: it is not known, or is another process by now. */
-static __always_inline struct wire_phases *phase_find_jvm(const struct task_struct *task)
+static __always_inline struct wire_phases *phase_find_jvm(struct task_struct *task)
 {
-	wire_u64 start_ns = BPF_CORE_READ(task, group_leader, start_time);
+	wire_u64 start_ns = task->group_leader->start_time;
 	wire_u32 tgid = task->tgid;
 	struct wire_phases *jvm = bpf_map_lookup_elem(&phase_jvms, &tgid);
 

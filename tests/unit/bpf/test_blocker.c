@@ -2,14 +2,13 @@
 /* What a thread that has parked waits for: by its own Thread, the thread's object, and what that notes. */
 #include "test.h"
 
-#include <errno.h>
-#include <string.h>
-
+#include "base/macros.h"
 #include "hotspot/blocker.h"
+#include "parked_objects.h"
+#include "pieces.h"
 
 #define FS_AT	  0x7f0050000000ULL
 #define THREAD_AT 0x7f0060000000ULL
-#define HEAP_AT	  0x7f0070000000ULL
 #define STACK_END 0x7f0080000000ULL
 
 #define SELF	   16
@@ -17,7 +16,6 @@
 #define STACK_SIZE 16
 #define OF_THREAD  24
 #define FIELD	   20
-#define SHIFT	   3
 
 /* In the heap. */
 #define CALLER (HEAP_AT + 64)
@@ -25,15 +23,10 @@
 #define HANDLE (THREAD_AT + 40)
 #define KLASS  (HEAP_AT + 0x10 * 16)
 
-static uint64_t pthread[8], thread[8], objects[64];
-static struct wire_parking jvm;
+static uint64_t pthread[8], thread[8];
 static struct blocker found;
 
-static const struct {
-	uint64_t at;
-	const void *bytes;
-	size_t len;
-} pieces[] = {
+static const struct piece pieces[] = {
 	{ FS_AT, pthread, sizeof(pthread) },
 	{ THREAD_AT, thread, sizeof(thread) },
 	{ HEAP_AT, objects, sizeof(objects) },
@@ -42,27 +35,10 @@ static const struct {
 static int read_piece(const void *data, uint64_t address, void *dst, size_t len)
 {
 	(void)data;
-	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
-		if (address >= pieces[i].at && address + len <= pieces[i].at + pieces[i].len) {
-			memcpy(dst, (const uint8_t *)pieces[i].bytes + (address - pieces[i].at),
-			       len);
-			return 0;
-		}
-	return -EFAULT;
+	return read_one_of(pieces, ARRAY_SIZE(pieces), address, dst, len);
 }
 
 static struct unwind_memory memory = { .read = read_piece };
-
-static void put(uint64_t at, uint64_t value, size_t len)
-{
-	memcpy((uint8_t *)objects + (at - HEAP_AT), &value, len);
-}
-
-static void put_reference(uint64_t at, uint64_t object)
-{
-	put(at, jvm.blocker.oop_bytes == 4 ? (object - HEAP_AT) >> SHIFT : object,
-	    jvm.blocker.oop_bytes);
-}
 
 /* As JDK 17 has it: a handle, references and classes of 4 bytes; else as JDK 8. */
 static void begin(bool narrow)

@@ -37,11 +37,27 @@ static void kinds_have_their_reasons(void **state)
 	assert_int_equal(lock_cause(~0ULL), WIRE_CAUSE_NONE);
 }
 
+/* What the agent says of its end, where that can be. */
+static void when_it_was_over(void **state)
+{
+	const struct lock_call call = { .length_ns = 5000 };
+
+	(void)state;
+	assert_int_equal(lock_end_ns(&call, 1000, 6000), 6000);
+	assert_int_equal(lock_end_ns(&call, 1000, 9000), 6000);
+	assert_int_equal(lock_end_ns(&call, 1000, 6000 + LOCK_TOLD_NS - 1), 6000);
+	assert_int_equal(lock_end_ns(&call, 1000, 6000 + LOCK_TOLD_NS), 6000 + LOCK_TOLD_NS);
+	assert_int_equal(lock_end_ns(&call, 1000, 5999), 5999);
+	assert_int_equal(lock_end_ns(&call, 0, 6000), 6000);
+	assert_int_equal(lock_end_ns(&call, UINT64_MAX - 10, 6000), 6000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_said_is_checked),
 		cmocka_unit_test(kinds_have_their_reasons),
+		cmocka_unit_test(when_it_was_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,10 +2,9 @@
 /* Who has the monitor that a thread waits to enter, and the lock of java.util.concurrent that it parks for. */
 #include "test.h"
 
-#include <errno.h>
-#include <string.h>
-
+#include "base/macros.h"
 #include "hotspot/lock_owner.h"
+#include "pieces.h"
 
 #define FS_AT	   0x7f0050000000ULL
 #define THREADS_AT 0x7f0060000000ULL
@@ -46,11 +45,7 @@ static uint8_t threads[0x500], objects[1024];
 static struct wire_parking jvm;
 static uint64_t asked;
 
-static const struct {
-	uint64_t at;
-	const void *bytes;
-	size_t len;
-} pieces[] = {
+static const struct piece pieces[] = {
 	{ FS_AT, pthread, sizeof(pthread) },
 	{ THREADS_AT, threads, sizeof(threads) },
 	{ HEAP_AT, objects, sizeof(objects) },
@@ -59,13 +54,7 @@ static const struct {
 static int read_piece(const void *data, uint64_t address, void *dst, size_t len)
 {
 	(void)data;
-	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
-		if (address >= pieces[i].at && address + len <= pieces[i].at + pieces[i].len) {
-			memcpy(dst, (const uint8_t *)pieces[i].bytes + (address - pieces[i].at),
-			       len);
-			return 0;
-		}
-	return -EFAULT;
+	return read_one_of(pieces, ARRAY_SIZE(pieces), address, dst, len);
 }
 
 static struct unwind_memory memory = { .read = read_piece };
@@ -237,8 +226,18 @@ static void a_virtual_holder(void **state)
 	(void)state;
 	begin();
 	put(HOLDER + EETOP, 0, 8);
-	assert_true(of_object() == WIRE_OWNER(NUMBER, 33));
+	assert_true(of_object() == WIRE_OWNER(VIRTUAL, 33));
 	put(HOLDER + NUMBER, 0, 8);
+	assert_true(of_object() == 0);
+	/* Or that of its carrier, which may be the one who waits. */
+	begin();
+	put(HOLDER, 1, 8);
+	put(HOLDER + 8, CLASS - HEAP_AT, 4);
+	jvm.yielding.klass = CLASS;
+	assert_true(of_object() == WIRE_OWNER(VIRTUAL, 33));
+	put(HOLDER + EETOP, OWN, 8);
+	assert_true(of_object() == WIRE_OWNER(VIRTUAL, 33));
+	jvm.yielding.klass = CLASS + 8;
 	assert_true(of_object() == 0);
 }
 

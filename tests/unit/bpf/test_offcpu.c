@@ -220,9 +220,9 @@ static void test_chances(void **state)
 	assert_int_equal(halved_of(0, USUAL + WIRE_OFFCPU_MOST_HALVED), WIRE_OFFCPU_MOST_HALVED);
 	assert_int_equal(halved_of(UINT64_MAX, USUAL + WIRE_OFFCPU_MOST_HALVED),
 			 WIRE_OFFCPU_MOST_HALVED - 9);
-	assert_true(offcpu_is_taken(0, 0xffffffff));
-	assert_true(offcpu_is_taken(4, 0xfffffff0));
-	assert_false(offcpu_is_taken(4, 0x00000008));
+	assert_true(draw_is_taken(0, 0xffffffff));
+	assert_true(draw_is_taken(4, 0xfffffff0));
+	assert_false(draw_is_taken(4, 0x00000008));
 }
 
 /* A busy cpu's steps grow until its walks are as many as they may be, and shrink again. */
@@ -239,7 +239,7 @@ static void test_rate(void **state)
 		wire_u32 doubled = offcpu_rate_doubled(&rate, now_ns);
 
 		assert_true(doubled <= WIRE_OFFCPU_MOST_HALVED);
-		if (!offcpu_is_taken(halved_of(2 * STEP, doubled), (wire_u32)random()))
+		if (!draw_is_taken(halved_of(2 * STEP, doubled), (wire_u32)random()))
 			continue;
 		offcpu_rate_count(&rate);
 		taken += i >= 400000;
@@ -284,7 +284,7 @@ static struct waits simulate(int count, double mean_ns, int rare, wire_u64 long_
 		wire_u32 halved =
 			offcpu_halved(site->square, usual + offcpu_rate_doubled(&rate, now_ns));
 		wire_u64 length = draw_wait(mean_ns, i, rare, long_ns);
-		bool taken = offcpu_is_taken(halved, (wire_u32)random() << 1 ^ (wire_u32)random());
+		bool taken = draw_is_taken(halved, (wire_u32)random() << 1 ^ (wire_u32)random());
 
 		if (taken)
 			offcpu_rate_count(&rate);
@@ -391,7 +391,7 @@ static void test_sums(void **state)
 		for (int at = 0; at < waits; at++) {
 			wire_u64 length = at == 150 ? lengthy : brief;
 
-			if (offcpu_is_taken(3, (wire_u32)random()))
+			if (draw_is_taken(3, (wire_u32)random()))
 				shorts += (double)offcpu_weight(&owed, length, 3, STEP);
 			else
 				owed += length;

@@ -69,7 +69,7 @@ static double estimate(int count, wire_u32 halved, wire_u64 long_ns, wire_u64 wa
 
 	for (int i = 0; i < count; i++) {
 		wire_u64 length_ns = (wire_u64)(-8.0 * USEC * log(uniform())) + 1;
-		bool is_walked = offcpu_is_taken(halved, (wire_u32)random());
+		bool is_walked = draw_is_taken(halved, (wire_u32)random());
 
 		if (random() % 100 == 0)
 			length_ns = long_ns;

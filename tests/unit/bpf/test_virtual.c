@@ -155,6 +155,27 @@ static void the_one_that_runs(void **state)
 	expect_thread(4711, "request");
 }
 
+/* It is said which one it is: it leaves its carrier, or comes back, and the carrier is its own thread meanwhile. */
+static void one_that_is_known(void **state)
+{
+	(void)state;
+	begin();
+	put64(SLOT, CARRIER);
+	thread[CONT_ENTRY / 8] = 0;
+	cursor.thread = 0;
+	cursor.virtual_thread.object = VIRTUAL;
+	assert_true(virtual_find(&cursor, &memory));
+	assert_int_equal(cursor.virtual_thread.id, 4711);
+	assert_int_equal(cursor.virtual_thread.name_bytes, 7);
+	cursor.virtual_thread.object = CARRIER;
+	cursor.virtual_thread.id = 0;
+	assert_false(virtual_find(&cursor, &memory));
+	/* A collection is under way. */
+	cursor.virtual_thread.object = VIRTUAL;
+	collections[ACTIVE] = 1;
+	assert_false(virtual_find(&cursor, &memory));
+}
+
 static void whole_references(void **state)
 {
 	(void)state;
@@ -345,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_one_that_runs),
+		cmocka_unit_test(one_that_is_known),
 		cmocka_unit_test(whole_references),
 		cmocka_unit_test(names),
 		cmocka_unit_test(no_name),

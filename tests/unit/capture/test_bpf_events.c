@@ -56,7 +56,8 @@ static void programs_of_triggers(void **state)
 			bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000,
 			t != WIRE_TRIGGER_MALLOC_RETURN && t != WIRE_TRIGGER_OFFCPU_PARKED &&
 				t != WIRE_TRIGGER_WINDOW_BEGIN && t != WIRE_TRIGGER_WINDOW_END &&
-				t != WIRE_TRIGGER_MALLOC_SESSION && t != WIRE_TRIGGER_OFFCPU_WAKER);
+				t != WIRE_TRIGGER_MALLOC_SESSION &&
+				t != WIRE_TRIGGER_OFFCPU_WAKER && t != WIRE_TRIGGER_LOCK_WAKER);
 	assert_true(f.rodata.event_at_entry[0]);
 	assert_false(f.rodata.event_at_entry[1]);
 	assert_false(f.rodata.event_at_entry[2]);
@@ -70,6 +71,7 @@ static void programs_of_triggers(void **state)
 	/* So may a lock. */
 	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_LOCK_AGENT], 10);
 	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_LOCK_PARK], 10);
+	assert_false(f.rodata.lock_tells_wakers);
 	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_OFFCPU], 5);
 	expect_least_lengths();
 	assert_int_equal(f.rodata.offcpu_step_ns, 20000000);
@@ -174,6 +176,27 @@ static void wakers_are_told(void **state)
 	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_OFFCPU_WAKING), -1);
 	assert_true(bpf_session_prog_fd(session, WIRE_TRIGGER_OFFCPU_WAKER) >= 1000);
 	assert_int_equal(f.rodata.waker_count_at, -4711);
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_LOCK_WAKER), -1);
+	bpf_session_free(session);
+}
+
+/* Likewise of locks, beside what tells of their waits. */
+static void wakers_of_locks_are_told(void **state)
+{
+	static const struct capture_event event = { .trigger = WIRE_TRIGGER_LOCK_AGENT };
+	struct bpf_session_options options = usual(&event, 1);
+	struct bpf_session *session;
+
+	(void)state;
+	options.tells_wakers = true;
+	options.waker_count_at = -4711;
+	strbuf_addch(&f.log, '\n');
+	session = opened(&options);
+	expect_line(
+		"sample_lock_agent 1\nnote_lock_begin 1\nsample_lock_park 1\nsample_lock_yield 1\nsample_lock_waker 1\n");
+	assert_true(bpf_session_prog_fd(session, WIRE_TRIGGER_LOCK_WAKER) >= 1000);
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_OFFCPU_WAKER), -1);
+	assert_true(f.rodata.lock_tells_wakers);
 	bpf_session_free(session);
 }
 
@@ -185,6 +208,7 @@ int main(void)
 		cmocka_unit_test_setup(programs_of_wall, set_up),
 		cmocka_unit_test_setup(programs_of_native_memory, set_up),
 		cmocka_unit_test_setup(wakers_are_told, set_up),
+		cmocka_unit_test_setup(wakers_of_locks_are_told, set_up),
 	};
 
 	return cmocka_run_group_tests_name("bpf_events", tests, NULL, NULL);

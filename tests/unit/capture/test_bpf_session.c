@@ -14,7 +14,7 @@ static void sizes_of_maps(void **state)
 	strbuf_addch(&f.log, '\n');
 	session = opened(&options);
 	table_sizes_choose(64 << 20, CPUS, &sizes);
-	expect_line("rings: %d entries\n", CPUS);
+	expect_line("rings: is %d\n", RINGS_FD);
 	expect_line("scratches: %d entries\n", CPUS * WIRE_SCRATCH_LEVELS);
 	expect_line("miss_buffers: values of %d\n", VALUE_BYTES - 50000);
 	expect_line("miss_buffers: %d entries\n", CPUS - 2);
@@ -147,7 +147,6 @@ static void sampling(void **state)
 static void descriptors(void **state)
 {
 	static const char *const names[] = {
-		[BPF_SESSION_RINGS] = "rings",
 		[BPF_SESSION_COUNTERS] = "counters",
 		[BPF_SESSION_TARGETS] = "targets",
 		[BPF_SESSION_JVMS] = "jvms",
@@ -166,19 +165,21 @@ static void descriptors(void **state)
 	};
 	struct bpf_session_options options = usual(NULL, 0);
 	struct bpf_session *session;
+	int number;
 
 	(void)state;
 	options.follow_memory = true; /* else there is room for none */
 	session = opened(&options);
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
-		int number = bpf_session_map_fd(session, (enum bpf_session_map)i) - FIRST_FD;
-
+		number = bpf_session_map_fd(session, (enum bpf_session_map)i) - FIRST_FD;
 		assert_in_range(number, 1, f.skeleton->map_cnt);
 		assert_string_equal(f.skeleton->maps[number - 1].name, names[i]);
 		assert_int_equal(bpf_session_map_entries(session, (enum bpf_session_map)i),
 				 1000 + number);
 	}
-	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_PERF), 1000);
+	number = bpf_session_prog_fd(session, WIRE_TRIGGER_PERF) / 1000 - 1;
+	assert_in_range(number, 0, f.skeleton->prog_cnt - 1);
+	assert_string_equal(f.skeleton->progs[number].name, "sample");
 	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_UPROBE), -1); /* not loaded */
 	bpf_session_free(session);
 	bpf_session_free(NULL);
@@ -248,6 +249,8 @@ static void refused(void **state)
 	expect_refusal(-ENOENT, "cannot attach the BPF program: No such file or directory", "");
 	f.load_error = -EINVAL;
 	expect_refusal(-EINVAL, "cannot load the BPF program: Invalid argument", "");
+	f.reuse_error = -EINVAL;
+	expect_refusal(-EINVAL, "cannot give its rings to the BPF program: Invalid argument", "");
 	f.open_error = -ENOMEM;
 	expect_refusal(-ENOMEM, "cannot open the BPF program: Cannot allocate memory", "");
 	/* What is missing says it best. */

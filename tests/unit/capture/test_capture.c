@@ -5,8 +5,12 @@
 static int open_error(void)
 {
 	struct err err = { 0 };
-	int r = capture_open(&f.options, &f.capture, &err);
+	int r;
 
+	capture_free(TAKE_PTR(f.capture));
+	r = capture_open(&f.options, &f.capture, &err);
+	if (r == 0)
+		r = capture_wait(f.capture, &err);
 	assert_int_equal(r, err.code);
 	return r;
 }
@@ -33,6 +37,8 @@ static void the_usual_settings(void **state)
 	assert_int_equal(f.session.event_count, 1);
 	assert_int_equal(f.session.possible_cpus, CPUS);
 	assert_int_equal(f.session.online_cpus, 3); /* 0 and 2 are */
+	assert_int_equal(f.session.rings_fd, RINGS_FD);
+	assert_int_equal(f.session.ring_bytes, f.ring_bytes);
 	assert_memory_equal(f.session.events, &f.event, sizeof(f.event));
 	assert_int_equal(f.perf.count, 1);
 	assert_int_equal(f.perf.prog_fds[WIRE_TRIGGER_PERF], PROG_FD);
@@ -166,65 +172,6 @@ static void all_is_closed(void **state)
 				   "close 2\n");
 }
 
-/* A quarter of a second of stacks of 1 KiB, in powers of two; from 1 to 4 MiB by default. */
-static void how_large_the_rings_are(void **state)
-{
-	static const struct {
-		uint32_t hz, bytes;
-	} by_frequency[] = {
-		{ 99, 1 << 20 },   { 4096, 1 << 20 }, { 4100, 2 << 20 },
-		{ 8192, 2 << 20 }, { 8200, 4 << 20 }, { 20000, 4 << 20 },
-	};
-	struct capture_event events[2];
-
-	(void)state;
-	open_capture();
-	assert_int_equal(f.ring_bytes, 4 << 20); /* few cpus are online, whatever is possible */
-	f.online[CPUS - 1] = true;
-	for (size_t i = 0; i < ARRAY_SIZE(by_frequency); i++) {
-		f.event.period = NSEC_PER_SEC / by_frequency[i].hz;
-		open_capture();
-		assert_int_equal(f.ring_bytes, by_frequency[i].bytes);
-		assert_int_equal(f.session.ring_bytes, by_frequency[i].bytes);
-	}
-	/* Of all events together; a counter has a frequency instead of a period. */
-	events[0] = (struct capture_event){ .name = "cycles", .type = 0, .freq_hz = 3000 };
-	events[1] = events[0];
-	f.options.events = events;
-	f.options.event_count = 1;
-	open_capture();
-	assert_int_equal(f.ring_bytes, 1 << 20);
-	f.options.event_count = 2;
-	open_capture();
-	assert_int_equal(f.ring_bytes, 2 << 20);
-	f.options.rings_limit_bytes = 8 << 20; /* half of each cpu's share */
-	open_capture();
-	assert_int_equal(f.ring_bytes, 512 << 10);
-	f.options.rings_limit_bytes = 1;
-	open_capture();
-	assert_int_equal(f.ring_bytes, 64 << 10);
-	/* What was asked for is given. */
-	f.options.ring_bytes = 1 << 20;
-	open_capture();
-	assert_int_equal(f.ring_bytes, 1 << 20);
-	f.options.ring_bytes = 4ULL << 30;
-	open_capture();
-	assert_int_equal(f.ring_bytes, 1 << 30);
-}
-
-static void how_much_of_a_stack_is_copied(void **state)
-{
-	(void)state;
-	open_capture();
-	assert_int_equal(f.session.miss_copy_bytes, WIRE_MISS_LEAST_COPY);
-	f.options.rings_limit_bytes = 3 * 4 * (WIRE_MISS_LEAST_COPY + 5000);
-	open_capture();
-	assert_int_equal(f.session.miss_copy_bytes, WIRE_MISS_LEAST_COPY + 4096);
-	f.options.rings_limit_bytes = 1ULL << 32;
-	open_capture();
-	assert_int_equal(f.session.miss_copy_bytes, WIRE_MISS_MAX_COPY);
-}
-
 /* --- cpus --- */
 
 static void all_cpus_that_are_online(void **state)
@@ -233,7 +180,7 @@ static void all_cpus_that_are_online(void **state)
 
 	(void)state;
 	open_capture();
-	assert_string_equal(f.log, "side 0\nopen 0\nside 2\nopen 2\n");
+	assert_string_equal(f.log, "side 0\nside 2\nopen 0\nopen 2\n");
 	assert_int_equal(f.sampling_since_ns, 0);
 	capture_start(f.capture);
 	assert_in_range(f.sampling_since_ns, before_ns, clock_now_ns());
@@ -246,11 +193,24 @@ static void one_went_just_now(void **state)
 	(void)state;
 	f.open_error[2] = -ENODEV;
 	open_capture();
-	assert_string_equal(f.log, "side 0\nopen 0\nside 2\n");
+	assert_string_equal(f.log, "side 0\nside 2\nopen 0\n");
 	f.open_error[2] = -EACCES;
 	assert_int_equal(open_error(), -EPERM); /* as preflight explains it */
 	f.open_error[2] = -EMFILE;
 	assert_int_equal(open_error(), -EMFILE);
+	f.rings_error = -EPERM;
+	assert_int_equal(open_error(), -EPERM);
+}
+
+/* Whoever gives up before the program is loaded waits for that. */
+static void nobody_waits_for_it(void **state)
+{
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(capture_open(&f.options, &f.capture, &err), 0);
+	capture_free(TAKE_PTR(f.capture));
+	assert_int_equal(f.session.possible_cpus, CPUS);
 }
 
 static void cpus_come_and_go(void **state)
@@ -481,10 +441,9 @@ int main(void)
 		TEST(named_processes),
 		TEST(one_process),
 		TEST(all_is_closed),
-		TEST(how_large_the_rings_are),
-		TEST(how_much_of_a_stack_is_copied),
 		TEST(all_cpus_that_are_online),
 		TEST(one_went_just_now),
+		TEST(nobody_waits_for_it),
 		TEST(cpus_come_and_go),
 		TEST(all_rings_are_drained),
 		TEST(losses_are_told_once),

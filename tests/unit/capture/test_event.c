@@ -196,7 +196,9 @@ static void test_locks_have_a_least_length(void **state)
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
 				 t == WIRE_TRIGGER_LOCK_AGENT || t == WIRE_TRIGGER_LOCK_BEGIN ||
-					 t == WIRE_TRIGGER_LOCK_PARK);
+					 t == WIRE_TRIGGER_LOCK_PARK ||
+					 t == WIRE_TRIGGER_LOCK_YIELD ||
+					 t == WIRE_TRIGGER_LOCK_WAKER);
 	other = parse("offcpu", 99);
 	assert_false(capture_event_is_lock(&other));
 }

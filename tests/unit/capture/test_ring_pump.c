@@ -104,27 +104,27 @@ static void ends_while_it_waits(void **state)
 static void as_urgent_as_who_starts_it(void **state)
 {
 	(void)state;
-	f.policy = POLICY;
-	f.nice = -3;
+	scheduler.policy = POLICY;
+	scheduler.nice = -3;
 	start();
 	make(1, 8);
 	wake();
 	assert_true(has_news(SOON_MS));
-	assert_int_equal(f.policy_set, SCHED_RR);
-	assert_int_equal(f.priority_set, PRIORITY);
-	assert_int_equal(f.nice_set, 0);
+	assert_int_equal(scheduler.policy_set, SCHED_RR);
+	assert_int_equal(scheduler.priority_set, PRIORITY);
+	assert_int_equal(scheduler.nice_set, -3);
 }
 
 static void as_nice_as_who_starts_it(void **state)
 {
 	(void)state;
-	f.nice = -10;
+	scheduler.nice = -10;
 	start();
 	make(1, 8);
 	wake();
 	assert_true(has_news(SOON_MS));
-	assert_int_equal(f.policy_set, 0);
-	assert_int_equal(f.nice_set, -10);
+	assert_int_equal(scheduler.policy_set, 0);
+	assert_int_equal(scheduler.nice_set, -10);
 }
 
 static void rings_that_cannot_be_had(void **state)
@@ -141,38 +141,10 @@ static void rings_that_cannot_be_had(void **state)
 	assert_int_equal(f.added, 2);
 }
 
-static int read_byte(void *data, struct err *err)
-{
-	char byte = 0;
-
-	assert_int_equal(f.consumes, 0);
-	assert_int_equal(read(*(int *)data, &byte, 1), 1);
-	return byte == 'x' ? err_set(err, -EPERM, "not that") : 0;
-}
-
-/* Its caller goes on meanwhile, and is told how it went. */
-static void something_first(void **state)
-{
-	struct err err = { 0 };
-	int ends[2];
-
-	for (const char *byte = "ax"; *byte; byte++) {
-		assert_int_equal(pipe(ends), 0);
-		assert_int_equal(ring_pump_add(f.pump, 3), 0);
-		assert_int_equal(start_with(read_byte, ends), 0);
-		wake();
-		assert_int_equal(write(ends[1], byte, 1), 1);
-		assert_int_equal(ring_pump_wait(f.pump, &err), *byte == 'x' ? -EPERM : 0);
-		assert_string_equal(err.text, *byte == 'x' ? "not that" : "");
-		close(ends[0]);
-		close(ends[1]);
-		assert_int_equal(teardown(state) + setup(state), 0);
-	}
-}
-
 static void no_descriptor_left(void **state)
 {
 	struct rlimit old, none;
+	struct err err = { 0 };
 
 	(void)state;
 	assert_int_equal(ring_pump_add(f.pump, 3), 0);
@@ -183,7 +155,7 @@ static void no_descriptor_left(void **state)
 		close(next);
 		none = (struct rlimit){ (rlim_t)next + room, old.rlim_max };
 		setrlimit(RLIMIT_NOFILE, &none);
-		assert_int_equal(start_with(nothing_first, NULL), -EMFILE);
+		assert_int_equal(ring_pump_start(f.pump, &err), -EMFILE);
 		setrlimit(RLIMIT_NOFILE, &old);
 		ring_pump_free(f.pump);
 		assert_false(f.is_open);
@@ -204,7 +176,6 @@ int main(void)
 		TEST(as_urgent_as_who_starts_it),
 		TEST(as_nice_as_who_starts_it),
 		TEST(rings_that_cannot_be_had),
-		TEST(something_first),
 		TEST(no_descriptor_left),
 	};
 

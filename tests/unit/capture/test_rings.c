@@ -30,7 +30,7 @@ static struct {
 	bool is_open;
 	unsigned int made;
 	unsigned int fail_at; /* the ring of this number cannot be made, from 1 on */
-	bool no_batch, no_update;
+	bool no_batch, no_update, no_array;
 	int ring_of[CPUS]; /* what the program was given; 0: none */
 	unsigned int updates, batches;
 } kernel;
@@ -40,7 +40,15 @@ static struct {
 int bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size, __u32 value_size,
 		   __u32 max_entries, const struct bpf_map_create_opts *opts)
 {
-	(void)name, (void)opts;
+	(void)name;
+	if (type == BPF_MAP_TYPE_ARRAY_OF_MAPS) {
+		assert_int_equal(key_size, 4);
+		assert_int_equal(value_size, 4);
+		assert_int_equal(max_entries, CPUS);
+		assert_int_equal(opts->inner_map_fd, kernel.buffer.fds[0]);
+		errno = EPERM;
+		return kernel.no_array ? -1 : fcntl(opts->inner_map_fd, F_DUPFD_CLOEXEC, ARRAY_FD);
+	}
 	assert_int_equal(type, BPF_MAP_TYPE_RINGBUF);
 	assert_int_equal(key_size + value_size, 0);
 	assert_int_equal(max_entries, BYTES);
@@ -154,11 +162,13 @@ static int open_rings(void)
 {
 	const struct cpu_list cpus = { online, CPUS };
 	struct err err = { 0 };
-	int r = rings_open(ARRAY_FD, BYTES, &cpus, &rings, &err);
+	int r = rings_open(CPUS, BYTES, &cpus, &rings, &err);
 
-	assert_int_equal(r, err.code);
-	if (r == 0)
-		r = rings_wait(rings, &err);
+	if (r == 0) {
+		assert_int_equal(rings_array_fd(rings), ARRAY_FD);
+		assert_int_equal(kernel.updates + kernel.batches, 0);
+		r = rings_publish(rings, &err);
+	}
 	assert_int_equal(r, err.code);
 	return r;
 }
@@ -198,6 +208,10 @@ static void all_or_none(void **state)
 	kernel.fail_at = 3;
 	assert_int_equal(open_rings(), -ENOMEM);
 	assert_int_equal(kernel.updates, 0);
+	assert_false(kernel.is_open);
+	setup(state);
+	kernel.no_array = true;
+	assert_int_equal(open_rings(), -EPERM);
 	assert_false(kernel.is_open);
 	setup(state);
 	kernel.no_batch = kernel.no_update = true;

@@ -307,7 +307,7 @@ static void a_ring_with_room_is_left(void **state)
 	size_t size = ring->page->data_size;
 
 	put_exits(ring, 0, RECORDS(size / 4) - 1);
-	assert_int_equal(sideband_relieve(ring->sideband, SIZE_MAX), 0);
+	assert_int_equal(sideband_relieve(ring->sideband, SIZE_MAX), ring->head);
 	assert_int_equal(ring->page->data_tail, 0);
 	put_exits(ring, 7, 2);
 	assert_int_equal(sideband_relieve(ring->sideband, SIZE_MAX), ring->head);
@@ -341,11 +341,11 @@ static void no_more_is_held_than_has_room(void **state)
 	size_t half = RECORDS(ring->page->data_size / 2), bytes = half * sizeof(struct exit_record);
 
 	put_exits(ring, 0, half);
-	assert_int_equal(sideband_relieve(ring->sideband, bytes - 1), 0);
+	assert_int_equal(sideband_relieve(ring->sideband, bytes - 1), bytes);
 	assert_int_equal(ring->page->data_tail, 0);
 	assert_int_equal(sideband_relieve(ring->sideband, bytes), bytes);
 	put_exits(ring, (uint32_t)half, half);
-	assert_int_equal(sideband_relieve(ring->sideband, 2 * bytes - 1), bytes);
+	assert_int_equal(sideband_relieve(ring->sideband, 2 * bytes - 1), 2 * bytes);
 	assert_int_equal(ring->page->data_tail, bytes);
 	next_pid = 0;
 	drained = 0;

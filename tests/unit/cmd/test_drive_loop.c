@@ -106,7 +106,7 @@ static void only_its_commands_end_is_its_end(void **state)
 	assert_int_equal(run.quits, 1);
 	assert_string_equal(
 		strbuf_str(&run.log),
-		"loop prepare open init begin snapshot wait fd timer0 timer1 timer2 signals "
+		"loop prepare open snapshot wait init begin meet fd timer0 timer1 timer2 signals "
 		"start parked go run restore look stop forget finish "
 		"restore forget release free free-loop ");
 }
@@ -137,8 +137,9 @@ static void expect_after(const struct drive_options *options, const char *failin
 /* What was opened is released, and nothing is begun. */
 static void what_cannot_be_opened(void **state)
 {
-	static const char *const sources[] = { "init",	 "begin",  "snapshot", "fd",
-					       "timer0", "timer1", "timer2" };
+	static const char *const sources[] = {
+		"init", "begin", "fd", "timer0", "timer1", "timer2"
+	};
 	const struct drive_options options = { .command = argv, .progress = see_progress };
 
 	(void)state;
@@ -146,6 +147,8 @@ static void what_cannot_be_opened(void **state)
 	assert_string_equal(log_of(&options, "prepare"), "loop prepare restore free-loop ");
 	assert_string_equal(log_of(&options, "open"),
 			    "loop prepare open forget release no-capture restore free-loop ");
+	expect_after(&options, "snapshot", " forget release no-processes free restore free-loop ");
+	expect_after(&options, "wait", " forget release no-processes free restore free-loop ");
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		expect_after(&options, sources[i], " forget release free restore free-loop ");
 	expect_after(&options, "signals", " restore forget release free free-loop ");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "capture/event.h"
 #include "capture/preflight/preflight.h"
 #include "cmd/list/list_events.h"
 
@@ -70,10 +71,12 @@ static const char *line_of(const char *table, const char *heading, const char *n
 
 static void a_table(void **state)
 {
-	static const char *const there[] = { "cycles", "cpu-cycles", "page-faults",
-					     "faults", "LLC-loads",  "alloc[=INTERVAL]" };
+	static const char *const there[] = {
+		"cycles",    "cpu-cycles",	 "page-faults",	      "faults",
+		"LLC-loads", "alloc[=INTERVAL]", "malloc[=INTERVAL]", "offcpu[=MIN]"
+	};
 	static const char *const absent[] = { "instructions", "cpu", "LLC-load-misses",
-					      "context-switches" };
+					      "context-switches", "wall[=INTERVAL]" };
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	(void)state;
@@ -90,6 +93,26 @@ static void a_table(void **state)
 			fail_msg("%s: %s", absent[i], strbuf_str(&out));
 		assert_non_null(strstr(line_of(strbuf_str(&out), "Not to be had", absent[i]),
 				       "this machine does not count that"));
+	}
+}
+
+/* Either itself, or those that it stands for. */
+static void all_that_is_explained(void **state)
+{
+	static const char *const others[] = { "CACHE-OP", "PMU/TERM/", "EVENT=PERIOD" };
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	permitted = true;
+	list_events(&out, false);
+	for (const struct capture_event_row *row = capture_event_rows; row->name; row++) {
+		bool is_there = line_of(strbuf_str(&out), "To be had", row->name) ||
+				line_of(strbuf_str(&out), "Not to be had", row->name);
+
+		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+			is_there |= !strcmp(others[i], row->name);
+		if (!is_there)
+			fail_msg("%s: %s", row->name, strbuf_str(&out));
 	}
 }
 
@@ -126,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table),
+		cmocka_unit_test(all_that_is_explained),
 		cmocka_unit_test(json),
 		cmocka_unit_test(without_rights),
 	};

@@ -184,6 +184,7 @@ static void wakers_of_waits(void **state)
 	assert_non_null(
 		strstr(parse("record -e cpu,offcpu --waker"), "event offcpu\nwakers\nagent 0"));
 	assert_non_null(strstr(parse("record -e wall --waker"), "event wall\nwakers\n"));
+	assert_non_null(strstr(parse("record -e lock --waker"), "event lock\nwakers\n"));
 	assert_null(strstr(parse("record -e offcpu"), "wakers\n"));
 }
 

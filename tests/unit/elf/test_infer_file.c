@@ -92,6 +92,29 @@ static void short_gaps_are_left_alone(void **state)
 	tear_down(&w);
 }
 
+/* What is but one filler is no code, whatever a symbol says; a page of such gaps costs nothing. */
+static void padding_is_not_looked_at(void **state)
+{
+	static const uint8_t fillers[] = { 0xcc, 0x90, 0x00, 0x90 };
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(fillers); i++) {
+		bool has_code = i == 3;
+
+		set_up(&w);
+		w.parts.text = fillers[i];
+		add_symbol(&w, 0x1240);
+		frames_fde(&w.f, 0x1000, 0x200, PROGRAM(DW_CFA_nop));
+		frames_fde(&w.f, 0x1300, 0x3d00, PROGRAM(DW_CFA_nop));
+		frames_open(&w.f, &w.parts, true);
+		if (has_code)
+			memcpy(w.f.elf.buf + 0x1250, "\xc3", 1);
+		expect_rule(&w, 0x1240, has_code ? "rsp+8" : "none");
+		tear_down(&w);
+	}
+}
+
 static void symbols_say_where_functions_begin(void **state)
 {
 	struct world w;
@@ -206,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(between_two_that_are_described),
 		cmocka_unit_test(short_gaps_are_left_alone),
+		cmocka_unit_test(padding_is_not_looked_at),
 		cmocka_unit_test(symbols_say_where_functions_begin),
 		cmocka_unit_test(a_function_in_two_pages),
 		cmocka_unit_test(digests_are_of_the_code),

@@ -100,7 +100,7 @@ static void places_of_other_forms(void **state)
 {
 	static const char *const texts[] = {
 		"4@-(%rbp)", "8@8(%rbp",	   "8@8(rbp)", "8@8(%ebp)", "8@8(%rax,%rbx)",
-		"8@8",	     "8@1234567890(%rbp)", "16@%rax",  "@%rax",	    "8@-",
+		"8@8",	     "8@2147483648(%rbp)", "16@%rax",  "@%rax",	    "8@-",
 		"8@(%)",     "8@8(%rbp)x"
 	};
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "fake_memory.h"
 #include "jvm/names/klass_names.h"
 #include "layout_17.h"
@@ -70,6 +71,30 @@ static void test_forms(void **state)
 	expect_name(w, "[", "[");
 	expect_name(w, "[L", "[L");
 	expect_name(w, "a\nb", "a?b");
+}
+
+/* Of samples that come at the same time the first one reads, and what is there yet takes one read. */
+static void test_many_at_a_time(void **state)
+{
+	struct world *w = *state;
+	const char *name;
+	uint64_t now_ns;
+	unsigned int reads;
+
+	put_symbol(w, "pkg/One", 7);
+	assert_int_equal(klass_names_read_as_of(w->names, w->klass, 1, &name), 0);
+	now_ns = clock_now_ns();
+	put_symbol(w, "pkg/Third", 9);
+	reads = w->fake.reads;
+	assert_int_equal(klass_names_read_as_of(w->names, w->klass, now_ns, &name), 0);
+	assert_string_equal(name, "pkg.One");
+	assert_int_equal(w->fake.reads, reads);
+	assert_int_equal(klass_names_read_as_of(w->names, w->klass, now_ns + 50000000, &name), 0);
+	assert_string_equal(name, "pkg.Third");
+	reads = w->fake.reads;
+	assert_int_equal(klass_names_read_as_of(w->names, w->klass, now_ns + 500000000, &name), 0);
+	assert_string_equal(name, "pkg.Third");
+	assert_int_equal(w->fake.reads, reads + 1);
 }
 
 static void test_long_name_is_cut(void **state)
@@ -163,8 +188,9 @@ static void test_no_class(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_forms),      TEST(test_long_name_is_cut), TEST(test_unloaded),
-		TEST(test_find_reads), TEST(test_no_class),	    TEST(test_proven),
+		TEST(test_forms),	   TEST(test_long_name_is_cut), TEST(test_unloaded),
+		TEST(test_find_reads),	   TEST(test_no_class),		TEST(test_proven),
+		TEST(test_many_at_a_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,12 +262,41 @@ static void when_it_is_read(void **state)
 	/* Somebody is at it. */
 	assert_int_equal(thread_names_want(&names, TID, at(101)), THREAD_KNOWN);
 	read_at(&names, 101, "name");
-	assert_int_equal(thread_names_want(&names, TID, at(550)), THREAD_KNOWN);
-	assert_int_equal(thread_names_want(&names, TID, at(602)), THREAD_AGAIN);
-	read_at(&names, 602, "name");
-	assert_int_equal(thread_names_want(&names, TID, at(700)), THREAD_KNOWN);
+	/* Of another one: they are due together. */
+	assert_int_equal(thread_names_want(&names, TID + 1, at(300)), THREAD_NOW);
+	read_of(&names, TID + 1, 300, "other");
+	assert_int_equal(thread_names_want(&names, TID, at(499)), THREAD_KNOWN);
+	assert_int_equal(thread_names_want(&names, TID + 1, at(499)), THREAD_KNOWN);
+	assert_int_equal(thread_names_want(&names, TID, at(502)), THREAD_AGAIN);
+	assert_int_equal(thread_names_want(&names, TID + 1, at(502)), THREAD_AGAIN);
+	read_at(&names, 502, "name");
+	assert_int_equal(thread_names_want(&names, TID, at(600)), THREAD_KNOWN);
 	comm_at(&names, 650);
 	assert_int_equal(thread_names_want(&names, TID, at(701)), THREAD_NOW);
+	thread_names_release(&names);
+}
+
+/* One of the JVM's own; until the kernel tells something of it. */
+static void who_has_no_name_is_read_less_often(void **state)
+{
+	struct thread_names names = { 0 };
+	unsigned int reads = 0;
+
+	(void)state;
+	for (uint64_t ms = 1; ms < 10001; ms++) {
+		if (thread_names_want(&names, TID, at(ms)) == THREAD_KNOWN)
+			continue;
+		read_at(&names, ms, NULL);
+		reads++;
+	}
+	/* At 1, 500, 1,500, 3,500 and so on. */
+	assert_int_equal(reads, 7);
+	comm_at(&names, 10100);
+	assert_int_equal(thread_names_want(&names, TID, at(10101)), THREAD_NOW);
+	read_at(&names, 10101, NULL);
+	assert_int_equal(thread_names_want(&names, TID, at(10502)), THREAD_AGAIN);
+	read_at(&names, 10502, "name");
+	assert_int_equal(thread_names_want(&names, TID, at(11001)), THREAD_AGAIN);
 	thread_names_release(&names);
 }
 
@@ -382,6 +411,7 @@ int main(void)
 		cmocka_unit_test(a_tid_that_is_used_again),
 		cmocka_unit_test(a_thread_without_a_name),
 		cmocka_unit_test(when_it_is_read),
+		cmocka_unit_test(who_has_no_name_is_read_less_often),
 		cmocka_unit_test(what_fails_is_tried_less_and_less_often),
 		cmocka_unit_test(the_kernel_loses_some),
 		cmocka_unit_test(one_that_renames_itself_all_the_time),

@@ -171,6 +171,46 @@ static void wakers_of_wall(void **state)
 	profile_release(&p);
 }
 
+/* Who has let go of a lock is behind its class. */
+static void wakers_of_locks(void **state)
+{
+	static const char *const reasons[] = { "monitor enter", "Object.wait", "park" };
+	struct profile p;
+
+	(void)state;
+	for (int merge = 0; merge < 2; merge++) {
+		if (merge)
+			begin(NULL);
+		event = profile_event(
+			&written,
+			&(struct profile_event){ .name = profile_string(&written, "lock"),
+						 .unit = profile_string(&written, "nanoseconds") });
+		stack = stack_of_class("Gate");
+		for (size_t i = 0; i < 3; i++) {
+			add_woken(add_waker(true), 0);
+			written.samples.items[i].reason = profile_string(&written, reasons[i]);
+		}
+		add_woken(0, 0);
+		read_back(&p, merge);
+		assert_int_equal(p.samples.len, merge ? 2 : 4);
+		if (merge) {
+			assert_string_equal(
+				path_of(&p, &p.samples.items[0]),
+				";recv;;[woken by];futex_wake;give;recv;[giver tid=71];other-70");
+			assert_int_equal(p.samples.items[0].count, 3);
+			assert_string_equal(path_of(&p, &p.samples.items[1]), ";recv;");
+		}
+		for (size_t i = 0; i < 3 && !merge; i++) {
+			const struct profile_waker *waker =
+				profile_get_waker(&p, p.samples.items[i].waker);
+
+			assert_int_equal(profile_get_thread(&p, waker->thread)->tid, 71);
+			assert_int_equal(profile_get_stack(&p, waker->stack).len, 3);
+		}
+		profile_release(&p);
+	}
+}
+
 static bool find_text(int fd, const char *wanted)
 {
 	static char bytes[1 << 16];
@@ -213,6 +253,7 @@ int main(void)
 		cmocka_unit_test_setup(wakers_as_views_have_them, begin),
 		cmocka_unit_test_setup(waits_without_their_wakers, begin),
 		cmocka_unit_test_setup(wakers_of_wall, begin),
+		cmocka_unit_test_setup(wakers_of_locks, begin),
 		cmocka_unit_test_setup(no_wakers_no_fields, begin),
 	};
 

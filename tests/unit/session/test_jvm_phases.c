@@ -183,6 +183,12 @@ static void collections(void **state)
 	assert_true(f.is_set);
 	assert_int_equal(f.set.gc_cause_at, 0x7000);
 	assert_int_equal(f.set.compile_task.level, 0);
+	/* One whose memory could not be read in time is asked once more. */
+	f.told = -ETIMEDOUT;
+	f.is_set = false;
+	fake_advance(NSEC_PER_SEC);
+	jvm_phases_poll(&f.phases, clock_now_ns());
+	assert_true(f.is_set);
 	f.told = 0;
 	fake_advance(NSEC_PER_SEC);
 	jvm_phases_poll(&f.phases, clock_now_ns());

@@ -7,10 +7,13 @@
 
 #include "base/clock.h"
 #include "fake_clock.h"
+#include "jvm/layout/libjvm.h"
 #include "session/locks/lock_parks.h"
 #include "session/locks/lock_probes.h"
 
 #define PID 4711
+
+static const struct mapping library = { .start = 0x800, .end = 0x4000 };
 
 static struct {
 	struct lock_parks parks;
@@ -18,6 +21,10 @@ static struct {
 	int probes, told, set;	       /* what they answer */
 	bool is_known;		       /* to the table */
 	unsigned int probed, asked;
+	/* Of its virtual threads: what is answered, and what was done. */
+	int code, yields;
+	unsigned int code_asked, yields_probed, unseen;
+	bool heap_is_read;
 	/* What BPF has of PID. */
 	bool is_set;
 	struct wire_parking parking;
@@ -32,6 +39,41 @@ int lock_probes_open_parks(struct capture *capture, const struct process *proces
 	return f.probes < 0 ? err_set(err, f.probes, "no probes") : 0;
 }
 
+int lock_probes_open_yields(struct capture *capture, const struct process *process,
+			    const struct jvm_yield_code *code, struct err *err)
+{
+	assert_ptr_equal(capture, &f);
+	assert_int_equal(process->pid, PID);
+	if (f.yields < 0)
+		err_set(err, f.yields, "process %u", process->pid);
+	assert_true(code->freeze == 0x1000 && code->thaw == 0x2000);
+	f.yields_probed++;
+	return f.yields;
+}
+
+int jvm_get_yield_code(struct jvm *jvm, uint64_t start, uint64_t end,
+		       struct jvm_yield_code *ret_code)
+{
+	assert_ptr_equal(jvm, &f);
+	assert_true(start == library.start && end == library.end);
+	f.code_asked++;
+	*ret_code = (struct jvm_yield_code){ 0x1000, 0x2000 };
+	return f.code;
+}
+
+const struct mapping *libjvm_find_mapping(const struct process *process)
+{
+	assert_int_equal(process->pid, PID);
+	return &library;
+}
+
+static void note_unseen(const struct err *err, void *data)
+{
+	assert_ptr_equal(data, &f);
+	assert_non_null(strstr(err->text, "4711"));
+	f.unseen++;
+}
+
 struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
 {
 	assert_ptr_equal(table, &f.parks);
@@ -44,7 +86,9 @@ int jvm_get_parking(struct jvm *jvm, struct wire_parking *ret_parking)
 	assert_ptr_equal(jvm, &f);
 	f.asked++;
 	if (f.told == 0)
-		*ret_parking = (struct wire_parking){ .blocker.field = 52 };
+		*ret_parking =
+			(struct wire_parking){ .blocker.field = 52,
+					       .yielding.klass = f.heap_is_read ? 0x7000 : 0 };
 	return f.told;
 }
 
@@ -67,7 +111,10 @@ static int setup(void **state)
 	memset(&f, 0, sizeof(f));
 	f.process.pid = f.other.pid = PID;
 	f.is_known = true;
-	lock_parks_init(&f.parks, (struct capture *)&f, (struct jvm_table *)&f.parks);
+	f.code = -EOPNOTSUPP;
+	f.heap_is_read = true;
+	lock_parks_init(&f.parks, (struct capture *)&f, (struct jvm_table *)&f.parks,
+			&(struct lock_yields_unseen){ note_unseen, &f });
 	return 0;
 }
 
@@ -83,7 +130,7 @@ static int add(struct process *process)
 	struct err err = { 0 };
 	int r = lock_parks_add(&f.parks, process, &err);
 
-	assert_int_equal(err.code, r);
+	assert_int_equal(err.code, MIN(r, 0));
 	return r;
 }
 
@@ -100,7 +147,7 @@ static void one_that_tells_at_once(void **state)
 	assert_int_equal(f.parking.blocker.field, 52);
 	poll_after(NSEC_PER_SEC);
 	assert_int_equal(f.asked, 1);
-	assert_int_equal(add(&f.process), 0);
+	assert_int_equal(add(&f.process), 1);
 	assert_int_equal(f.probed, 1);
 }
 
@@ -148,6 +195,7 @@ static void one_without_probes(void **state)
 	assert_int_equal(add(&f.process), -ENODATA);
 	assert_true(f.is_set);
 	assert_int_equal(f.asked, 1);
+	assert_int_equal(add(&f.process), 1);
 	lock_parks_forget(&f.parks, &f.process);
 	assert_false(f.is_set);
 	f.probes = 0;
@@ -174,13 +222,68 @@ static void one_that_has_ended(void **state)
 	assert_false(f.is_set);
 }
 
+/* Its first virtual thread makes the code; then it is probed, once. */
+static void one_that_gets_virtual_threads(void **state)
+{
+	(void)state;
+	f.code = -EAGAIN;
+	assert_int_equal(add(&f.process), 0);
+	assert_int_equal(f.code_asked, 1);
+	poll_after(NSEC_PER_SEC);
+	assert_int_equal(f.code_asked, 2);
+	assert_int_equal(f.yields_probed, 0);
+	f.code = 0;
+	poll_after(NSEC_PER_SEC);
+	assert_int_equal(f.yields_probed, 1);
+	poll_after(60 * NSEC_PER_SEC);
+	assert_int_equal(f.yields_probed, 1);
+	assert_int_equal(f.unseen, 0);
+}
+
+static void one_that_cannot_be_probed(void **state)
+{
+	(void)state;
+	f.code = 0;
+	f.yields = -ENOENT;
+	assert_int_equal(add(&f.process), 0);
+	assert_int_equal(f.unseen, 0);
+	f.yields = -EINVAL;
+	poll_after(NSEC_PER_SEC);
+	assert_int_equal(f.unseen, 1);
+	poll_after(60 * NSEC_PER_SEC);
+	assert_int_equal(f.unseen, 1);
+	assert_int_equal(f.yields_probed, 2);
+}
+
+/* Nobody knows whose they are. */
+static void one_whose_heap_is_not_read(void **state)
+{
+	(void)state;
+	f.code = 0;
+	f.heap_is_read = false;
+	assert_int_equal(add(&f.process), 0);
+	assert_int_equal(f.unseen, 1);
+	assert_int_equal(f.yields_probed, 0);
+	poll_after(60 * NSEC_PER_SEC);
+	assert_int_equal(f.unseen, 1);
+	lock_parks_forget(&f.parks, &f.process);
+	/* The same of one that cannot be read at all. */
+	f.told = -EOPNOTSUPP;
+	assert_int_equal(add(&f.other), 0);
+	assert_int_equal(f.unseen, 2);
+	lock_parks_forget(&f.parks, &f.other);
+	assert_int_equal(f.parks.yields.watch.items.len, 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_that_tells_at_once), TEST(one_that_starts),	TEST(one_that_cannot_tell),
-		TEST(one_without_probes),     TEST(one_that_has_ended),
+		TEST(one_that_tells_at_once),	  TEST(one_that_starts),
+		TEST(one_that_cannot_tell),	  TEST(one_without_probes),
+		TEST(one_that_has_ended),	  TEST(one_that_gets_virtual_threads),
+		TEST(one_whose_heap_is_not_read), TEST(one_that_cannot_be_probed),
 	};
 
 	return cmocka_run_group_tests_name("lock_parks", tests, NULL, NULL);

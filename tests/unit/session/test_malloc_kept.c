@@ -120,6 +120,25 @@ static void both_sides_are_settled(void **state)
 	assert_int_equal(known(), 2);
 }
 
+/* Of a program that starts others all day most have given back all that they had. */
+static void who_has_nothing_left_is_forgotten(void **state)
+{
+	uint64_t now_ns = NOW_S * SECOND;
+
+	(void)state;
+	for (uint64_t serial = 10; serial < 100; serial++)
+		add(serial, NOW_S - 20, serial, 500);
+	fake_keep(w.capture, 0x1000, add(1, NOW_S - 30, 0, 500));
+	add(2, NOW_S - 1, 1, 500);
+	malloc_kept_settle(&w.kept, w.capture, now_ns);
+	assert_int_equal(w.kept.objects.owners.len, 2);
+	assert_int_equal(known(), 2);
+	/* It may come back. */
+	add(10, NOW_S, 2, 500);
+	assert_int_equal(w.kept.objects.owners.len, 3);
+	assert_int_equal(known(), 3);
+}
+
 /* An id's time has lost its first bits, and may be later than the clock was looked at. */
 static void ids_of_any_time(void **state)
 {
@@ -193,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_kept_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(both_sides_are_settled, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_has_nothing_left_is_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(ids_of_any_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(unread, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_crowd_is_thinned, setup, teardown),

@@ -165,7 +165,7 @@ static void only_when_it_is_wanted(void **state)
 	two_objects(f, LIVE_OFF);
 	assert_string_equal(lives(f), "");
 	assert_false(was_noted("alive"));
-	assert_int_equal(f->pipeline.live.jvms.len, 0);
+	assert_int_equal(f->pipeline.live.owners.len, 0);
 }
 
 static void after_a_full_collection(void **state)
@@ -239,7 +239,7 @@ static void who_has_ended_has_none(void **state)
 	two_objects(f, LIVE_ON);
 	put_side(f, HELD_MS + 20, (struct side_event){ .kind = SIDE_EXIT, .pid = PID_A });
 	run_until(f, HELD_MS + 4000);
-	assert_int_equal(f->pipeline.live.jvms.len, 0);
+	assert_int_equal(f->pipeline.live.owners.len, 0);
 	assert_string_equal(lives(f), "");
 }
 

@@ -67,6 +67,22 @@ static void probes_of_phases(void **state)
 	assert_non_null(strstr(noted(), "no more of 1's phases\n"));
 }
 
+/* That they park is told of the JVM, or that it is not. */
+static void virtual_threads_that_are_not_seen(void **state)
+{
+	struct fixture *f = *state;
+	const struct err err = { .text = "its heap is not read" };
+	const struct lock_yields_unseen *unseen = &f->pipeline.parks.yields.unseen;
+
+	begin(f);
+	pipeline_outside_watch_parks(&f->pipeline);
+	unseen->fn(&err, unseen->data);
+	assert_int_equal(f->pipeline.profile.counters.len, 1);
+	assert_string_equal(profile_get_string(&f->pipeline.profile,
+					       f->pipeline.profile.counters.items[0].name),
+			    "lock.virtual-parks-not-seen");
+}
+
 /* Agent or not, each target's threads are seen to park. */
 static void threads_that_park(void **state)
 {
@@ -86,6 +102,10 @@ static void threads_that_park(void **state)
 	assert_string_equal(profile_get_string(&f->pipeline.profile,
 					       f->pipeline.profile.counters.items[0].name),
 			    "lock.parks-not-seen");
+	/* One that was met before tells no more than then. */
+	parts.parks_seen = 1;
+	pipeline_add_jvm(&f->pipeline, &process);
+	assert_false(f->pipeline.sees_locks);
 	parts.parks_seen = 0;
 	pipeline_add_jvm(&f->pipeline, &process);
 	assert_true(f->pipeline.sees_locks);
@@ -245,15 +265,19 @@ static void a_compilation(void **state)
 	assert_int_equal(row(f, 0)->chance, 1);
 	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason),
 			    "compilation");
-	assert_int_equal(f->pipeline.live.jvms.len, 0);
+	assert_int_equal(f->pipeline.live.owners.len, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(functions_of_an_agent), TEST(probes_of_phases),
-		TEST(threads_that_park),     TEST(who_has_a_lock),
-		TEST(who_is_not_known),	     TEST(a_monitor_that_does_not_tell),
+		TEST(functions_of_an_agent),
+		TEST(probes_of_phases),
+		TEST(virtual_threads_that_are_not_seen),
+		TEST(threads_that_park),
+		TEST(who_has_a_lock),
+		TEST(who_is_not_known),
+		TEST(a_monitor_that_does_not_tell),
 		TEST(a_compilation),
 	};
 

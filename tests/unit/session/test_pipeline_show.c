@@ -8,6 +8,7 @@ static struct {
 	bool whole_host;
 	bool wants_rotation;
 	struct sink_sums sums;
+	uint64_t queued[2]; /* of the last one that arrived, and that was finished */
 } seen;
 
 static void note_sample(const char *what, const struct profile *p, const struct sink_sample *s)
@@ -37,6 +38,7 @@ static int on_begin(void *self, const struct profile *p, bool whole_host, struct
 static void on_arrived(void *self, const struct profile *p, const struct sink_sample *sample)
 {
 	(void)self;
+	seen.queued[0] = sample->queued;
 	note_sample("arrived", p, sample);
 }
 
@@ -44,6 +46,7 @@ static void on_finished(void *self, const struct profile *p, const struct sink_s
 			enum sink_finish finish)
 {
 	(void)self;
+	seen.queued[1] = sample->queued;
 	note_sample(finish == SINK_SAME ? "same" : "corrected", p, sample);
 }
 
@@ -171,6 +174,35 @@ static void what_may_be_none(void **state)
 	apply_until(f, 600);
 	assert_string_equal(told(), "arrived 2: 510 ms faults 7 kernel program.1/kernel's.1 frame\n"
 				    "same 2: 510 ms faults 7 kernel program.1/kernel's.1 frame\n");
+}
+
+/* Of no wait more was for a cpu than it weighs, at once and in the end. */
+static void a_wait_for_a_cpu(void **state)
+{
+	struct fixture *f = *state;
+	struct sample_spec spec = {
+		.pid = PID_A, .event = 1, .flags = WIRE_SAMPLE_OPEN, .state = WIRE_STATE_RUNNING
+	};
+	struct wire_span span = { .size = sizeof(span),
+				  .kind = WIRE_SPAN,
+				  .event = 1,
+				  .halved = 2,
+				  .length_ns = 8 * MS,
+				  .queued_ns = 4 * MS,
+				  .weight_ns = 10 * MS,
+				  .tgid = PID_A,
+				  .tid = PID_A };
+
+	begin_with(f, &hurried);
+	put_known(f);
+	span.time_ns = at_ms(f, 500);
+	put_sample(f, 500, spec);
+	fake_put_span(f->capture, &span);
+	pipeline_drain(&f->pipeline);
+	assert_int_equal(seen.queued[0], 10 * MS);
+	apply_until(f, 600);
+	assert_int_equal(seen.queued[1], 10 * MS);
+	told();
 }
 
 static void a_name_that_comes_late(void **state)
@@ -328,6 +360,7 @@ int main(void)
 		TEST(shown_at_once_and_finished_in_order),
 		TEST(nobody_hurries),
 		TEST(what_may_be_none),
+		TEST(a_wait_for_a_cpu),
 		TEST(a_name_that_comes_late),
 		TEST(a_thread_that_gets_its_name),
 		TEST(a_program_that_is_new),

@@ -106,7 +106,7 @@ static void a_lock(void **state)
 	assert_int_equal(row(f, 0)->state, STATE_SLEEPING);
 	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason),
 			    "monitor enter");
-	assert_int_equal(f->pipeline.live.jvms.len, 0);
+	assert_int_equal(f->pipeline.live.owners.len, 0);
 }
 
 /* Of one that had parked an eighth of the object's address says which it was. */
@@ -159,7 +159,7 @@ static void a_safepoint(void **state)
 	assert_int_equal(row(f, 2)->weight, 20);
 	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 1)->reason),
 			    "safepoint");
-	assert_int_equal(f->pipeline.live.jvms.len, 0);
+	assert_int_equal(f->pipeline.live.owners.len, 0);
 }
 
 /* A futex of which nothing says that it is a lock is none; that is counted, and nothing else is said of it. */
@@ -218,7 +218,7 @@ static void a_kernel_lock(void **state)
 	assert_int_equal(row(f, 0)->time_ns, at_ms(f, 100));
 	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason),
 			    "rwsem write");
-	assert_int_equal(f->pipeline.live.jvms.len, 0);
+	assert_int_equal(f->pipeline.live.owners.len, 0);
 }
 
 /* By their ends, among other samples; whichever record came first. */
@@ -447,6 +447,9 @@ static void nobody_tells_of_them(void **state)
 	f->capture->parked_error = -EPERM;
 	pipeline_spans_begin(&f->pipeline);
 	assert_int_equal(f->pipeline.parked.threads.len, 1);
+	/* That the end can be told does not make it true of the begin. */
+	f->capture->parked_error = 0;
+	pipeline_spans_begin(&f->pipeline);
 	finish(f);
 	assert_int_equal(figure(&f->read, "wall.parked-not-listed"), 1);
 }

@@ -207,14 +207,85 @@ static void across_chunks(void **state)
 	expect_giver(&f->read, waker_of(&f->read, 0));
 }
 
+/* TID's wait for a lock ends at MS. */
+static void put_lock(struct fixture *f, uint64_t ms, uint32_t number)
+{
+	put_sample(f, ms,
+		   (struct sample_spec){ .pid = PID_A,
+					 .tid = TID,
+					 .event = 1,
+					 .object_bytes = 5 * MS,
+					 .interval = 1,
+					 .flags = WIRE_SAMPLE_LOCK | WIRE_SAMPLE_WEIGHED,
+					 .cause = WIRE_CAUSE_PARK,
+					 .wait_number = number,
+					 .in_user = 1,
+					 .user = { MAPPED | WIRE_FRAME_EXACT } });
+}
+
+/* By the number of the wait; who had been woken in vain is woken again, and that counts. */
+static void who_lets_go_of_a_lock(void **state)
+{
+	struct fixture *f = *state;
+	const struct sample_spec vain = { .pid = PID_B,
+					  .tid = GIVER + 1,
+					  .event = 1,
+					  .comm = "other",
+					  .woken_tid = TID,
+					  .wait_number = 3,
+					  .waker = WIRE_WAKER_THREAD,
+					  .user = { MAPPED | WIRE_FRAME_EXACT } };
+	struct sample_spec waker = vain;
+
+	begin(f);
+	f->events[1] =
+		(struct capture_event){ .name = "lock", .unit = "nanoseconds", .least_ns = MS };
+	waker.tid = GIVER;
+	waker.comm = "giver";
+	waker.kernel[0] = KERNEL;
+	waker.kernel[1] = KERNEL + 1;
+	put_sample(f, 150, vain);
+	put_sample(f, 151, waker);
+	put_lock(f, 152, 3);
+	put_lock(f, 160, 4);
+	/* Nobody has told of its begin. */
+	put_lock(f, 170, 0);
+	finish(f);
+	assert_int_equal(f->read.samples.len, 3);
+	expect_giver(&f->read, waker_of(&f->read, 0));
+	assert_null(waker_of(&f->read, 1));
+	assert_null(waker_of(&f->read, 2));
+	assert_int_equal(f->pipeline.wakers.waiting.len, 0);
+}
+
+/* With -e nativelock most waits are for something else: who has ended one does not stay for it. */
+static void of_a_wait_that_is_left_out(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	f->events[1].only_locks = true;
+	put_waker(f, 150, 100, WIRE_WAKER_THREAD);
+	put_wait(f, 100, 60, 10, WIRE_STATE_SLEEPING);
+	run_until(f, 200 + HELD_MS);
+	assert_int_equal(f->pipeline.profile.samples.len, 0);
+	assert_int_equal(f->pipeline.wakers.waiting.len, 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_thread),		TEST(an_interrupt), TEST(nobody_else),
-		TEST(none_is_missing),	TEST(at_the_end),   TEST(across_chunks),
+		TEST(a_thread),
+		TEST(an_interrupt),
+		TEST(nobody_else),
+		TEST(none_is_missing),
+		TEST(at_the_end),
+		TEST(across_chunks),
 		TEST(who_is_forgotten),
+		TEST(of_a_wait_that_is_left_out),
+		TEST(who_lets_go_of_a_lock),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_wakers", tests, NULL, NULL);

@@ -182,7 +182,60 @@ static void finishing_can_wait(void **state)
 	assert_non_null(strstr(noted(), "finish 1"));
 }
 
-/* Half of what is left of the limit may be held back besides; not what was left before. */
+/* Where too much is held back a copy of a stack is not kept until its walk can be finished: the stack ends where BPF has left it. */
+static void copies_need_room(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.try_fails = parts.wants_again = true;
+	begin(f);
+	queue_holds(f, 0);
+	put_resumed(f, 1, PID_A, true);
+	pipeline_drain(&f->pipeline);
+	assert_int_equal(f->pipeline.misses_no_room, 0);
+	assert_non_null(merge_peek(&f->pipeline.queue)->miss);
+	put_resumed(f, 2, PID_A, true);
+	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes - 1;
+	pipeline_drain(&f->pipeline);
+	assert_int_equal(f->pipeline.misses_no_room, 1);
+	assert_int_equal(f->pipeline.queue.heap.len, 2);
+	assert_int_equal(f->pipeline.queue.again_count, 1);
+	noted();
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_int_equal(f->pipeline.profile.samples.len, 2);
+	/* What waits for its thread is held back, too. */
+	f->pipeline.spans.bytes = f->pipeline.plan.queue_bytes + 1;
+	put_resumed(f, 3, PID_A, true);
+	pipeline_drain(&f->pipeline);
+	assert_int_equal(f->pipeline.misses_no_room, 2);
+	f->pipeline.spans.bytes = 0;
+}
+
+/* Beyond that nothing more is taken from the rings until what was taken has gone on. */
+static void an_overflow_stays_in_the_rings(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t one;
+
+	begin(f);
+	parts.agents_busy = true;
+	put_leaf(f, 1, PID_A);
+	pipeline_take_records(&f->pipeline);
+	one = f->pipeline.queue.bytes;
+	queue_holds(f, one / 2);
+	put_leaf(f, 2, PID_A);
+	pipeline_take_records(&f->pipeline);
+	assert_int_equal(f->pipeline.queue.heap.len, 2);
+	put_leaf(f, 3, PID_A);
+	fake_advance(10 * MS);
+	pipeline_take_records(&f->pipeline);
+	assert_int_equal(f->pipeline.queue.heap.len, 0);
+	assert_int_equal(f->pipeline.profile.samples.len, 2);
+	pipeline_take_records(&f->pipeline);
+	assert_int_equal(f->pipeline.queue.heap.len, 1);
+}
+
+/* Most of what is left of the limit may be held back besides; not what was left before. */
 static void a_full_queue_waits_where_there_is_room(void **state)
 {
 	struct fixture *f = *state;
@@ -197,7 +250,7 @@ static void a_full_queue_waits_where_there_is_room(void **state)
 	pipeline_turn(&f->pipeline);
 	assert_in_range(f->pipeline.guard.room_bytes, 7ULL << 36, 7ULL << 37);
 	assert_int_equal(f->pipeline.queue_room_bytes,
-			 f->pipeline.queue.bytes + f->pipeline.guard.room_bytes / 2);
+			 f->pipeline.queue.bytes + f->pipeline.guard.room_bytes * 3 / 4);
 	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	fake_advance(60000 * MS);
 	f->pipeline.guard.limit_bytes = 1;
@@ -329,6 +382,8 @@ int main(void)
 		TEST(what_is_whole_is_not_tried_again),
 		TEST(finishing_can_wait),
 		TEST(a_full_queue_waits_where_there_is_room),
+		TEST(copies_need_room),
+		TEST(an_overflow_stays_in_the_rings),
 		TEST(a_turn_is_not_for_all_that_is_left),
 		TEST(the_end_waits_for_the_unwinder),
 		TEST(the_end_waits_for_files),

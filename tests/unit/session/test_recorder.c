@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "fake_registry.h"
 #include "recorder_jvms.h"
 #include "session/pipeline.h"
 #include "session/pipeline_arrive.h"
@@ -111,11 +112,24 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
 	return 0;
 }
 
-int pipeline_init(struct pipeline *pipeline, struct capture *capture,
+static int look_at_processes(struct err *err)
+{
+	(void)err;
+	note("snapshot");
+	return 0;
+}
+
+static void forget_processes(void)
+{
+	fail();
+}
+
+int pipeline_init(struct pipeline *pipeline, struct capture *capture, struct registry *registry,
 		  const struct pipeline_options *options, struct err *err)
 {
 	(void)err;
 	assert_non_null(capture);
+	assert_ptr_equal(registry, REGISTRY);
 	note("init");
 	memset(pipeline, 0, sizeof(*pipeline));
 	run.pipeline = *options;
@@ -147,11 +161,10 @@ int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct e
 	return 0;
 }
 
-int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
+void pipeline_meet(struct pipeline *pipeline)
 {
-	(void)pipeline, (void)err;
-	note("snapshot");
-	return 0;
+	(void)pipeline;
+	note("meet");
 }
 
 void pipeline_spans_begin(struct pipeline *pipeline)
@@ -168,7 +181,7 @@ void pipeline_spans_look(struct pipeline *pipeline)
 	note("look");
 }
 
-void pipeline_drain(struct pipeline *pipeline)
+void pipeline_take_records(struct pipeline *pipeline)
 {
 	uint64_t count;
 
@@ -272,7 +285,7 @@ static void a_run_of_some_time(void **state)
 	(void)state;
 	assert_int_equal(run_for(&options, 120, &result), 0);
 	assert_string_equal(strbuf_str(&run.log),
-			    "open init begin snapshot wait start parked look stop "
+			    "open snapshot wait init begin meet start parked look stop "
 			    "finish release free ");
 	assert_in_range(result.elapsed_ns, 120 * MS, 60000 * MS);
 	/* Whoever compares with other clocks has to know when that was. */

@@ -137,6 +137,29 @@ static void test_lonely_lengths(void **state)
 	spans_release(&spans);
 }
 
+/* As a thread that was off the cpus before is, of which there is no room for a book. */
+static void test_told_again(void **state)
+{
+	struct spans spans = fresh();
+	struct wire_span span = span_of(7, 100, 5), again = span_of(7, 100, 6);
+	struct span_wait *wait;
+
+	(void)state;
+	assert_null(spans_open(&spans, sample_of(7, 100), miss_of(), 1));
+	assert_null(spans_open(&spans, sample_of(7, 100), NULL, 2));
+	assert_int_equal(spans.bytes, sizeof(struct wire_sample) + WORDS * 8);
+	wait = spans_close(&spans, &span, 3);
+	assert_int_equal(wait->since_ns, 2);
+	span_wait_free(wait);
+	assert_null(spans_close(&spans, &span, 4));
+	assert_null(spans_close(&spans, &again, 5));
+	assert_int_equal(spans.lonely, 1);
+	wait = spans_open(&spans, sample_of(7, 100), NULL, 6);
+	assert_int_equal(wait->span.length_ns, 6);
+	span_wait_free(wait);
+	spans_release(&spans);
+}
+
 /* Over the limit the stack goes, and what the sample stands for stays. */
 static void test_limit(void **state)
 {
@@ -163,9 +186,9 @@ static void test_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_in_order), cmocka_unit_test(test_length_first),
-		cmocka_unit_test(test_whose),	 cmocka_unit_test(test_lonely_lengths),
-		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_in_order),   cmocka_unit_test(test_length_first),
+		cmocka_unit_test(test_whose),	   cmocka_unit_test(test_lonely_lengths),
+		cmocka_unit_test(test_told_again), cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,17 @@ static void whose(void **state)
 	assert_int_equal(take(7, 100), PROFILE_NONE);
 }
 
+static void one_that_nobody_asks_for(void **state)
+{
+	(void)state;
+	put(7, 100, 1, 150);
+	put(7, 200, 2, 250);
+	wakers_drop(&wakers, 7, 100);
+	wakers_drop(&wakers, 8, 100);
+	assert_int_equal(wakers.waiting.len, 1);
+	assert_int_equal(take(7, 200), 2);
+}
+
 static void the_last_one_counts(void **state)
 {
 	(void)state;
@@ -122,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(whose, begin, end),
+		cmocka_unit_test_setup_teardown(one_that_nobody_asks_for, begin, end),
 		cmocka_unit_test_setup_teardown(the_last_one_counts, begin, end),
 		cmocka_unit_test_setup_teardown(waits_that_never_come, begin, end),
 		cmocka_unit_test_setup_teardown(tables_that_are_emptied, begin, end),

@@ -200,17 +200,17 @@ static void a_name(void **state)
 	begin(5, 2, 2);
 	s->name_bytes = 6;
 	s->name_width = 2;
-	assert_ptr_equal(sample_words_name(s, &count), s->words + 4);
+	assert_ptr_equal(sample_words_text(s, &count), s->words + 4);
 	assert_int_equal(count, 3);
 	s->name_width = 1;
-	sample_words_name(s, &count);
+	sample_words_text(s, &count);
 	assert_int_equal(count, 6);
 	s->name_bytes = 9;
-	sample_words_name(s, &count);
+	sample_words_text(s, &count);
 	assert_int_equal(count, 0);
 	s->name_bytes = 6;
 	s->name_width = 0;
-	sample_words_name(s, &count);
+	sample_words_text(s, &count);
 	assert_int_equal(count, 0);
 }
 

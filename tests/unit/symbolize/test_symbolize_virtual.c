@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names of virtual threads, which come with their samples. */
+#include "compilation_text.h"
 #include "symbolize_parts.h"
 
 static void assert_thread(struct fixture *f, const char *name, uint32_t java_tid)
@@ -49,9 +50,22 @@ static void a_virtual_threads_name(void **state)
 	assert_thread(f, "ForkJoinPool-1-w", 0);
 }
 
+/* What stands there is the class that the thread has loaded. */
+static void one_that_loads_a_class(void **state)
+{
+	struct fixture *f = *state;
+
+	set_words(f, (uint64_t[4]){ 0 }, (uint64_t[12]){ 0x1234 | WIRE_FRAME_EXACT });
+	parts.is_jvm = true;
+	put_class_load(&f->sample, "a/b/Loaded");
+	f->sample.virtual_id = 4711;
+	assert_thread(f, "VirtualThread", 4711);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_that_loads_a_class, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_virtual_threads_name, setup, teardown),
 	};
 

@@ -8,6 +8,7 @@
 struct resident {
 	uint64_t address_bytes;	 /* all that is mapped */
 	uint64_t resident_bytes; /* what of it is in memory */
+	uint64_t own_bytes;	 /* and of that what is of no file, so not shared */
 };
 
 /* That of process PID, 0: ours. All 0: it has gone, or there is no /proc. */

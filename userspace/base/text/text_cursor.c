@@ -35,6 +35,13 @@ bool text_take_number(struct text_cursor *text, unsigned int base, uint64_t *ret
 	return true;
 }
 
+bool text_take_c_number(struct text_cursor *text, uint64_t *ret_value)
+{
+	bool hex = text_take_prefix(text, "0x") || text_take_prefix(text, "0X");
+
+	return text_take_number(text, hex ? 16 : 10, ret_value);
+}
+
 bool text_take_char(struct text_cursor *text, char c)
 {
 	if (text->at >= text->end || *text->at != c)

@@ -21,6 +21,9 @@ static inline bool text_is_digit(char c)
 /* A number of BASE 10 or 16 without prefix or sign; false (nothing taken) on none or overflow. */
 bool text_take_number(struct text_cursor *text, unsigned int base, uint64_t *ret_value);
 
+/* One as C has it, but for octal ones: "16", "0x10". */
+bool text_take_c_number(struct text_cursor *text, uint64_t *ret_value);
+
 /* One given character. */
 bool text_take_char(struct text_cursor *text, char c);
 

@@ -33,11 +33,6 @@ static uint32_t parse_access(const char *text)
 	return strcmp(text, "x") ? HW_BREAKPOINT_EMPTY : HW_BREAKPOINT_X;
 }
 
-static bool take_offset(struct text_cursor *text, uint64_t *ret_plus)
-{
-	return text_take_number(text, text_take_prefix(text, "0x") ? 16 : 10, ret_plus);
-}
-
 /* 1, 2, 4 or 8. */
 static bool take_len(struct text_cursor *text, uint32_t *ret_len)
 {
@@ -86,7 +81,8 @@ int breakpoint_parse(const char *name, struct breakpoint *ret_breakpoint, struct
 	struct text_cursor text = { name + strlen(PREFIX), name + strlen(name) };
 	struct breakpoint b = { .access = HW_BREAKPOINT_RW };
 
-	if (!take_what(&text, &b) || (text_take_char(&text, '+') && !take_offset(&text, &b.plus)) ||
+	if (!take_what(&text, &b) ||
+	    (text_take_char(&text, '+') && !text_take_c_number(&text, &b.plus)) ||
 	    (text_take_char(&text, '/') && !take_len(&text, &b.len)))
 		return malformed(name, err);
 	if (text_take_char(&text, ':') && !take_access(&text, &b))

@@ -36,10 +36,9 @@ static int malformed(const struct parse *p)
 /* "60", "0x3c"; no sign and no blanks. */
 static bool parse_value(const char *text, uint64_t *ret_value)
 {
-	bool hex = text[0] == '0' && (text[1] | 0x20) == 'x';
-	struct text_cursor cursor = { text + (hex ? 2 : 0), text + strlen(text) };
+	struct text_cursor cursor = { text, text + strlen(text) };
 
-	return text_take_number(&cursor, hex ? 16 : 10, ret_value) && cursor.at == cursor.end;
+	return text_take_c_number(&cursor, ret_value) && cursor.at == cursor.end;
 }
 
 static int take_terms(struct parse *p, char *terms);

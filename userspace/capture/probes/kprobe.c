@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text/text_cursor.h"
-#include "capture/events/pmu_field.h"
+#include "capture/probes/probe_pmu.h"
 
 #define KPROBE_PREFIX "kprobe:"
 #define RETURN_PREFIX "kretprobe:"
@@ -23,14 +23,6 @@ static int kprobe_malformed(const char *name, struct err *err)
 			     "as in kprobe:vfs_read");
 }
 
-/* "+16" or "+0x10" to the end. */
-static bool take_plus(struct text_cursor *text, uint64_t *ret_plus)
-{
-	if (!text_take_char(text, '+'))
-		return false;
-	return text_take_number(text, text_take_prefix(text, "0x") ? 16 : 10, ret_plus);
-}
-
 static bool kprobe_split(const char *text, struct kprobe *probe)
 {
 	/* The compiler's own copies have dots: "f.isra.0", "f.cold". */
@@ -45,31 +37,18 @@ static bool kprobe_split(const char *text, struct kprobe *probe)
 	probe->function[len] = '\0';
 	if (rest.at == rest.end)
 		return true;
-	return !probe->is_return && take_plus(&rest, &probe->plus) && rest.at == rest.end;
+	/* "+16" or "+0x10" to the end. */
+	return !probe->is_return && text_take_char(&rest, '+') &&
+	       text_take_c_number(&rest, &probe->plus) && rest.at == rest.end;
 }
 
 static int kprobe_take_pmu(struct kprobe *probe, struct err *err)
 {
-	uint64_t configs[PMU_CONFIGS] = { 0 };
-	struct pmu_field is_return;
-
-	if (pmu_type("kprobe", &probe->type) < 0 ||
-	    pmu_field_find("kprobe", "retprobe", &is_return) < 0 || is_return.config) {
-		err_set(err, -EOPNOTSUPP, "this kernel has no kprobes");
-		return err_hint(err,
-				"it must be built with CONFIG_KPROBE_EVENTS, as the kernels of "
-				"Debian, Ubuntu and Fedora are");
-	}
-	pmu_field_put(&is_return, probe->is_return, configs);
-	probe->config = configs[0];
-	return 0;
-}
-
-int kprobe_check(struct err *err)
-{
-	struct kprobe probe = { .plus = 0 };
-
-	return kprobe_take_pmu(&probe, err);
+	if (probe_pmu_find("kprobe", probe->is_return, &probe->type, &probe->config) == 0)
+		return 0;
+	err_set(err, -EOPNOTSUPP, "this kernel has no kprobes");
+	return err_hint(err, "it must be built with CONFIG_KPROBE_EVENTS, as the kernels of "
+			     "Debian, Ubuntu and Fedora are");
 }
 
 int kprobe_parse(const char *name, struct kprobe *ret_probe, struct err *err)

@@ -26,9 +26,6 @@ bool kprobe_is_name(const char *name);
  */
 int kprobe_parse(const char *name, struct kprobe *ret_probe, struct err *err);
 
-/* The kernel has them; ERR says what it lacks. */
-int kprobe_check(struct err *err);
-
 /* What perf_event_open() wants to know; ATTR borrows PROBE. */
 void kprobe_fill_attr(const struct kprobe *probe, struct perf_event_attr *attr);
 

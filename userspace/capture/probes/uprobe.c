@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/probes/uprobe.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/strbuf.h"
 #include "base/text/text_cursor.h"
+#include "capture/probes/probe_pmu.h"
 
-#define UPROBE_SYSFS  "/sys/bus/event_source/devices/uprobe"
 #define UPROBE_PREFIX "uprobe:"
 #define RETURN_PREFIX "uretprobe:"
 
@@ -36,16 +33,12 @@ static bool uprobe_copy(char *dst, size_t size, const char *text, size_t len)
 	return true;
 }
 
-/* "+16" or "+0x10". */
+/* "+16" or "+0x10" to the end. */
 static bool uprobe_parse_plus(const char *text, uint64_t *ret_plus)
 {
-	char *end;
+	struct text_cursor plus = { text + 1, text + strlen(text) };
 
-	if (!text_is_digit(text[1]))
-		return false;
-	errno = 0;
-	*ret_plus = strtoull(text + 1, &end, 0);
-	return !errno && !*end;
+	return text_take_c_number(&plus, ret_plus) && plus.at == plus.end;
 }
 
 /* LIB may hold colons, a function's name none. */
@@ -64,39 +57,12 @@ static bool uprobe_split(const char *text, struct uprobe *probe)
 			   plus ? (size_t)(plus - function) : strlen(function));
 }
 
-int uprobe_parse_format(const char *text)
-{
-	static const char before[] = "config:";
-	unsigned long bit;
-
-	if (strncmp(text, before, strlen(before)) != 0 ||
-	    !isdigit((unsigned char)text[strlen(before)]))
-		return -EBADMSG;
-	bit = strtoul(text + strlen(before), NULL, 10);
-	return bit <= 63 ? (int)bit : -EBADMSG;
-}
-
-static int uprobe_read(const char *name, struct strbuf *text)
-{
-	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
-
-	strbuf_addf(&path, UPROBE_SYSFS "/%s", name);
-	return file_read(strbuf_str(&path), 64, text);
-}
-
 static int uprobe_take_pmu(struct uprobe *probe, struct err *err)
 {
-	_cleanup_strbuf_ struct strbuf type = STRBUF_INIT, format = STRBUF_INIT;
-	int bit;
-
-	if (uprobe_read("type", &type) < 0 || uprobe_read("format/retprobe", &format) < 0 ||
-	    (bit = uprobe_parse_format(strbuf_str(&format))) < 0) {
-		err_set(err, -EOPNOTSUPP, "this kernel has no uprobes");
-		return err_hint(err, "it must be built with CONFIG_UPROBE_EVENTS");
-	}
-	probe->type = (uint32_t)strtoul(strbuf_str(&type), NULL, 10);
-	probe->config = probe->is_return ? 1ULL << bit : 0;
-	return 0;
+	if (probe_pmu_find("uprobe", probe->is_return, &probe->type, &probe->config) == 0)
+		return 0;
+	err_set(err, -EOPNOTSUPP, "this kernel has no uprobes");
+	return err_hint(err, "it must be built with CONFIG_UPROBE_EVENTS");
 }
 
 int uprobe_parse(const char *name, struct uprobe *ret_probe, struct err *err)

@@ -41,7 +41,4 @@ int uprobe_at(const char *path, uint64_t offset, bool is_return, struct uprobe *
 /* What perf_event_open() wants to know; ATTR borrows PROBE. */
 void uprobe_fill_attr(const struct uprobe *probe, struct perf_event_attr *attr);
 
-/* "config:3" of a format file of sysfs: the bit; -EBADMSG for another form. */
-int uprobe_parse_format(const char *text);
-
 #endif

@@ -5,12 +5,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -19,9 +16,14 @@
 #include "base/vec.h"
 #include "capture/rings/record_queue.h"
 #include "capture/sideband.h"
+#include "capture/urgent_thread.h"
 
-/* In that time a thousand records of the side-band fill a ring: more than all programs of a host make together. */
-#define SIDE_MS 20
+/*
+ * In that time a thousand records of the side-band fill a ring: more than all programs of a host make together. While nothing is left there by
+ * who drains, who is told of each record, it is five times as long.
+ */
+#define SIDE_MS	     20
+#define CALM_SIDE_MS 100
 
 struct ring_pump {
 	pthread_mutex_t lock; /* of the rings, the queue, the side-bands and what is said of them */
@@ -30,20 +32,13 @@ struct ring_pump {
 	struct record_queue queue;
 	bool full; /* a ring was left as it was */
 	bool ending;
-	ring_pump_fn first;
-	void *first_data;	/* borrowed until it has begun */
-	pthread_cond_t begun;	/* what came first is done */
-	bool has_begun;		/* and it is not to be waited for */
-	struct err first_error; /* of that; code 0: none */
 
 	VEC(struct sideband *) sides; /* borrowed */
 
 	struct record_queue given; /* of the one who takes */
 	int news_fd;		   /* owned; eventfd: the queue is not empty */
 	int end_fd;		   /* owned; eventfd: it is time to end */
-	pthread_t thread;
-	bool runs;
-	int policy, nice; /* of the one who started it */
+	struct urgent_thread thread;
 };
 
 /* With the lock held. An error stops the reading, and the record counts as read. */
@@ -64,16 +59,19 @@ static void fill_queue(struct ring_pump *pump)
 		ring_buffer__consume(pump->rings);
 }
 
-/* With the lock held. */
-static void relieve_sides(struct ring_pump *pump)
+/* With the lock held. Is something left in them? */
+static bool relieve_sides(struct ring_pump *pump)
 {
 	size_t room = RING_PUMP_BYTES;
+	bool some = false;
 
 	for (size_t i = 0; i < pump->sides.len; i++) {
-		size_t held = sideband_relieve(pump->sides.items[i], room);
+		size_t left = sideband_relieve(pump->sides.items[i], room);
 
-		room -= MIN(held, room);
+		room -= MIN(left, room);
+		some |= left > 0;
 	}
+	return some;
 }
 
 /* --- thread ----------------------------------------------------------------------------------- */
@@ -99,12 +97,14 @@ static void wait_for_room(struct ring_pump *pump)
 	}
 }
 
-static void pump_once(struct ring_pump *pump, bool rings_have_news)
+/* Returns how soon it is to look again, if no ring has news before: milliseconds. */
+static int pump_once(struct ring_pump *pump, bool rings_have_news)
 {
+	bool some;
 	size_t before;
 
 	pthread_mutex_lock(&pump->lock);
-	relieve_sides(pump);
+	some = relieve_sides(pump);
 	if (rings_have_news)
 		wait_for_room(pump);
 	before = pump->queue.len;
@@ -113,99 +113,46 @@ static void pump_once(struct ring_pump *pump, bool rings_have_news)
 	if (pump->queue.len > before)
 		tell(pump->news_fd);
 	pthread_mutex_unlock(&pump->lock);
+	return some ? SIDE_MS : CALM_SIDE_MS;
 }
 
-/* One that was raised makes threads that are not (SCHED_RESET_ON_FORK). */
-static void be_as_urgent(const struct ring_pump *pump)
-{
-	const struct sched_param param = { .sched_priority = sched_get_priority_min(pump->policy) };
-
-	if (pump->policy != SCHED_OTHER)
-		(void)sched_setscheduler(0, pump->policy, &param);
-	else
-		(void)setpriority(PRIO_PROCESS, 0, pump->nice);
-}
-
-static void begin(struct ring_pump *pump)
-{
-	struct err err = { 0 };
-
-	rights_keep(RIGHT(CAP_BPF));
-	pump->first(pump->first_data, &err);
-	pthread_mutex_lock(&pump->lock);
-	pump->first_error = err;
-	pump->has_begun = true;
-	pthread_cond_signal(&pump->begun);
-	pthread_mutex_unlock(&pump->lock);
-}
-
-static void *pump_main(void *data)
+static void pump_main(void *data)
 {
 	struct ring_pump *pump = data;
 	struct pollfd fds[] = { { .fd = pump->end_fd, .events = POLLIN },
 				{ .fd = ring_buffer__epoll_fd(pump->rings), .events = POLLIN } };
+	int soon_ms = SIDE_MS;
 
-	be_as_urgent(pump);
-	begin(pump);
 	rights_keep(0); /* what it needs is open */
 	for (;;) {
-		if (poll(fds, 2, SIDE_MS) < 0)
+		if (poll(fds, 2, soon_ms) < 0)
 			continue;
 		if (fds[0].revents)
-			return NULL;
-		pump_once(pump, fds[1].revents);
+			return;
+		soon_ms = pump_once(pump, fds[1].revents);
 	}
 }
 
-/* With every signal blocked: they belong to the event loop's thread. */
-static int start_thread(struct ring_pump *pump)
-{
-	sigset_t all, old;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = -pthread_create(&pump->thread, NULL, pump_main, pump);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pump->runs = rc == 0;
-	return rc;
-}
-
-int ring_pump_start(struct ring_pump *pump, ring_pump_fn first, void *data, struct err *err)
+int ring_pump_start(struct ring_pump *pump, struct err *err)
 {
 	int r;
 
-	pump->first = first;
-	pump->first_data = data;
-	pump->policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
-	pump->nice = getpriority(PRIO_PROCESS, 0);
 	pump->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pump->end_fd = pump->news_fd < 0 ? -1 : eventfd(0, EFD_CLOEXEC);
-	r = pump->end_fd < 0 ? -errno : start_thread(pump);
+	r = pump->end_fd < 0 ? -errno : urgent_thread_start(&pump->thread, pump_main, pump);
 	return r < 0 ? err_sys(err, r, "cannot start the reader of the ring buffers") : 0;
-}
-
-int ring_pump_wait(struct ring_pump *pump, struct err *err)
-{
-	pthread_mutex_lock(&pump->lock);
-	while (!pump->has_begun)
-		pthread_cond_wait(&pump->begun, &pump->lock);
-	pthread_mutex_unlock(&pump->lock);
-	if (pump->first_error.code)
-		*err = pump->first_error;
-	return pump->first_error.code;
 }
 
 static void end_thread(struct ring_pump *pump)
 {
-	if (!pump->runs)
+	if (!pump->thread.runs)
 		return;
 	pthread_mutex_lock(&pump->lock);
 	pump->ending = true;
 	pthread_cond_signal(&pump->taken);
 	pthread_mutex_unlock(&pump->lock);
 	tell(pump->end_fd);
-	pthread_join(pump->thread, NULL);
+	urgent_thread_join(&pump->thread);
 }
 
 /* --- side-bands ------------------------------------------------------------------------------- */
@@ -234,7 +181,6 @@ struct ring_pump *ring_pump_new(void)
 
 	pthread_mutex_init(&pump->lock, NULL);
 	pthread_cond_init(&pump->taken, NULL);
-	pthread_cond_init(&pump->begun, NULL);
 	pump->news_fd = pump->end_fd = -1;
 	return pump;
 }
@@ -246,7 +192,6 @@ void ring_pump_free(struct ring_pump *pump)
 	end_thread(pump);
 	ring_buffer__free(pump->rings);
 	pthread_cond_destroy(&pump->taken);
-	pthread_cond_destroy(&pump->begun);
 	pthread_mutex_destroy(&pump->lock);
 	closep(&pump->news_fd);
 	closep(&pump->end_fd);

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-/* What is queued at most, but for one record, and as much of the side-band; then rings fill up. */
+/* What is queued at most, but for one record, and as much of the side-band; then rings fill up. With half of it copies of stacks are dropped where two JVMs are met. */
 #define RING_PUMP_BYTES (8U * 1024 * 1024)
 
 struct ring_buffer;
@@ -28,22 +28,14 @@ DEFINE_CLEANUP(struct ring_pump *, ring_pump_free);
 int ring_pump_add(struct ring_pump *pump, int fd);
 
 /*
- * Look at SIDEBAND, too, some fifty times a second, and relieve it when it fills up; its records wait there for who drains it. It is
+ * Look at SIDEBAND, too, ten to fifty times a second, and relieve it when it fills up; its records wait there for who drains it. It is
  * borrowed until it is taken out.
  */
 void ring_pump_add_side(struct ring_pump *pump, struct sideband *sideband);
 void ring_pump_remove_side(struct ring_pump *pump, const struct sideband *sideband);
 
-/* 0, or a negative errno in ERR, too. */
-typedef int (*ring_pump_fn)(void *data, struct err *err);
-
-/*
- * When there is a ring. The thread is as urgent as the one that calls, as that is now. What FIRST does comes before all else, beside what
- * the caller does next; it has no right but CAP_BPF.
- */
-int ring_pump_start(struct ring_pump *pump, ring_pump_fn first, void *data, struct err *err);
-/* Until that is done: what it has returned. */
-int ring_pump_wait(struct ring_pump *pump, struct err *err);
+/* When there is a ring. The thread is as urgent as the one that calls, as that is now. */
+int ring_pump_start(struct ring_pump *pump, struct err *err);
 
 /* Readable when records have come. */
 int ring_pump_fd(const struct ring_pump *pump);

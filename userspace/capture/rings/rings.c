@@ -11,7 +11,7 @@
 
 struct rings {
 	struct ring_pump *pump; /* owned */
-	int array_fd;		/* borrowed */
+	int array_fd;		/* owned; a map of maps, by cpu number */
 	uint32_t ring_bytes;
 	int *fds; /* owned, by cpu number; -1: none */
 	unsigned int size;
@@ -44,7 +44,7 @@ static int rings_make(struct rings *rings, unsigned int cpu, struct err *err)
 	return 0;
 }
 
-static int rings_publish(struct rings *rings, unsigned int cpu, struct err *err)
+static int rings_publish_one(const struct rings *rings, unsigned int cpu, struct err *err)
 {
 	if (bpf_map_update_elem(rings->array_fd, &cpu, &rings->fds[cpu], BPF_ANY) < 0)
 		return err_sys(err, -errno, "cannot give cpu %u its ring buffer", cpu);
@@ -55,9 +55,8 @@ static int rings_publish(struct rings *rings, unsigned int cpu, struct err *err)
  * All at once: a single update of a map of maps waits for an RCU grace period (8 ms, 20 on a busy host), a batch
  * does so once at most. Kernels without batches for this map type get them one by one.
  */
-static int rings_publish_all(void *data, struct err *err)
+int rings_publish(struct rings *rings, struct err *err)
 {
-	struct rings *rings = data;
 	_cleanup_free_ uint32_t *keys = xcalloc(rings->size, sizeof(*keys));
 	_cleanup_free_ int *fds = xcalloc(rings->size, sizeof(*fds));
 	uint32_t n = 0, count;
@@ -72,7 +71,7 @@ static int rings_publish_all(void *data, struct err *err)
 	if (bpf_map_update_batch(rings->array_fd, keys, fds, &count, NULL) == 0)
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
-		int r = rings_publish(rings, keys[i], err);
+		int r = rings_publish_one(rings, keys[i], err);
 
 		if (r < 0)
 			return r;
@@ -80,32 +79,46 @@ static int rings_publish_all(void *data, struct err *err)
 	return 0;
 }
 
-int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
+/* The first ring shows what those of an array are. */
+static int rings_make_array(struct rings *rings, unsigned int possible, struct err *err)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options);
+	unsigned int first = 0;
+
+	while (first + 1 < rings->size && rings->fds[first] < 0)
+		first++;
+	options.inner_map_fd = rings->size ? (uint32_t)rings->fds[first] : 0;
+	rings->array_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "hostprof_rings",
+					 sizeof(uint32_t), sizeof(uint32_t), possible, &options);
+	return rings->array_fd < 0 ? err_sys(err, -errno, "cannot make the array of ring buffers")
+				   : 0;
+}
+
+int rings_open(unsigned int possible, uint32_t ring_bytes, const struct cpu_list *cpus,
 	       struct rings **ret_rings, struct err *err)
 {
 	_cleanup_(rings_freep) struct rings *rings = xcalloc(1, sizeof(*rings));
-	int r;
+	int r = 0;
 
 	rings->pump = ring_pump_new();
-	rings->array_fd = array_fd;
+	rings->array_fd = -1;
 	rings->ring_bytes = ring_bytes;
-	for (unsigned int cpu = 0; cpu < cpus->size; cpu++) {
-		if (!cpus->has[cpu])
-			continue;
-		r = rings_make(rings, cpu, err);
-		if (r < 0)
-			return r;
-	}
-	r = ring_pump_start(rings->pump, rings_publish_all, rings, err);
+	for (unsigned int cpu = 0; r == 0 && cpu < cpus->size; cpu++)
+		if (cpus->has[cpu])
+			r = rings_make(rings, cpu, err);
+	if (r == 0)
+		r = rings_make_array(rings, possible, err);
+	if (r == 0)
+		r = ring_pump_start(rings->pump, err);
 	if (r < 0)
 		return r;
 	*ret_rings = TAKE_PTR(rings);
 	return 0;
 }
 
-int rings_wait(struct rings *rings, struct err *err)
+int rings_array_fd(const struct rings *rings)
 {
-	return ring_pump_wait(rings->pump, err);
+	return rings->array_fd;
 }
 
 int rings_add(struct rings *rings, unsigned int cpu, struct err *err)
@@ -114,7 +127,7 @@ int rings_add(struct rings *rings, unsigned int cpu, struct err *err)
 	int r = has ? 0 : rings_make(rings, cpu, err);
 
 	/* Again for one that has a ring: the last attempt may have come no further. */
-	return r < 0 ? r : rings_publish(rings, cpu, err);
+	return r < 0 ? r : rings_publish_one(rings, cpu, err);
 }
 
 void rings_free(struct rings *rings)
@@ -124,6 +137,7 @@ void rings_free(struct rings *rings)
 	ring_pump_free(rings->pump);
 	for (unsigned int cpu = 0; cpu < rings->size; cpu++)
 		closep(&rings->fds[cpu]);
+	closep(&rings->array_fd);
 	free(rings->fds);
 	free(rings);
 }

@@ -23,12 +23,15 @@ struct rings_handler {
 };
 
 /*
- * Make a ring of RING_BYTES for every cpu of the list and put them into ARRAY_FD, the program's
- * array of rings; by the time that rings_wait() returns they are there. It comes once, before all that follows.
+ * A ring of RING_BYTES for every cpu of the list, and an array of rings with room for POSSIBLE cpus, which the program is to have. Who
+ * empties them is there.
  */
-int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
+int rings_open(unsigned int possible, uint32_t ring_bytes, const struct cpu_list *cpus,
 	       struct rings **ret_rings, struct err *err);
-int rings_wait(struct rings *rings, struct err *err);
+/* Borrowed. */
+int rings_array_fd(const struct rings *rings);
+/* Put the rings into the array. The kernel takes 10 ms for that. */
+int rings_publish(struct rings *rings, struct err *err);
 void rings_free(struct rings *rings);
 DEFINE_CLEANUP(struct rings *, rings_free);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/macros.h"
+#include "capture/urgent_thread.h"
 
 #define RAISED_NICE (-10)
 /*
@@ -32,11 +33,12 @@ static int set_policy(pid_t tid, int policy)
 	return sched_setscheduler(tid, policy | SCHED_RESET_ON_FORK, &param);
 }
 
-/* Runs in any thread. */
+/* Runs in any thread; which one worked for so long is not said. */
 static void on_too_long(int signo)
 {
 	(void)signo;
 	(void)set_policy(raised.tid, SCHED_OTHER);
+	urgent_threads_calm();
 }
 
 /* False: one who is over the limit would not be told but killed, by the hard limit. */

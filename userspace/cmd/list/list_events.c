@@ -15,7 +15,6 @@
 #include "capture/events/pmu_event.h"
 #include "capture/perf_events.h"
 #include "capture/preflight/preflight.h"
-#include "capture/probes/tracepoint.h"
 
 #define ANY_FREQ_HZ 99
 
@@ -105,34 +104,12 @@ static void add_breakpoint(struct list *list)
 	add_tried(list, "mem:SYMBOL[+OFF][/LEN][:rwx]", try, "count");
 }
 
-static void add_tracepoints(struct list *list)
-{
-	struct err why = { 0 };
-	uint64_t number;
-
-	if (tracepoint_parse("sched:sched_switch", &number, &why) == 0 && !list->may_open)
-		err_set(&why, -EPERM, "not permitted: hostprof doctor says what is missing");
-	add(list, "GROUP:NAME", "count", &why);
-}
-
 static void add_forms(struct list *list)
 {
-	add_tried(list, "alloc[=INTERVAL]", "alloc", "bytes");
-	add_tried(list, "lock[=MIN]", "lock", "nanoseconds");
-	add_tried(list, "nativelock[=MIN]", "nativelock", "nanoseconds");
-	add_tried(list, "kernellock[=MIN]", "kernellock", "nanoseconds");
-	add_tried(list, "safepoint[=MIN]", "safepoint", "nanoseconds");
-	add_tried(list, "jit[=MIN]", "jit", "nanoseconds");
-	add_tried(list, "gc[=MIN]", "gc", "nanoseconds");
-	add_tried(list, "classload", "classload", "count");
-	add_tried(list, "rNNN", "r0", "count");
+	for (const struct capture_event_row *row = capture_event_rows; row->name; row++)
+		if (row->example)
+			add_tried(list, row->name, row->example, row->unit);
 	add_breakpoint(list);
-	add_tried(list, "uprobe:LIB:FUNC[+OFF]", "uprobe:lib:f", "count");
-	add_tried(list, "uretprobe:LIB:FUNC", "uretprobe:lib:f", "count");
-	add_tried(list, "usdt:LIB:PROVIDER:NAME", "usdt:lib:provider:name", "count");
-	add_tried(list, "kprobe:FUNC[+OFF]", "kprobe:vfs_read", "count");
-	add_tried(list, "kretprobe:FUNC", "kretprobe:vfs_read", "count");
-	add_tracepoints(list);
 }
 
 static void put_json(struct strbuf *out, const struct list *list)

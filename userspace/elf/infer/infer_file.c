@@ -166,6 +166,9 @@ static void put_row(struct infer_chunk *chunk, uint64_t address, const struct wi
 
 	if (address >= chunk->start + CHUNK_BYTES)
 		return;
+	/* Of sections that lie over one another the first has said what is there. */
+	if (chunk->rows.v.len && chunk->rows.v.items[chunk->rows.v.len - 1].at > at)
+		return;
 	if (chunk->rows.v.len && chunk->rows.v.items[chunk->rows.v.len - 1].at == at)
 		chunk->rows.v.len--;
 	vec_push(&chunk->rows.v, ((struct infer_row){ at, *rule }));
@@ -181,6 +184,15 @@ static void find_entries(struct making *making, const struct infer_gap *gap)
 			break;
 		vec_push(&making->entries, (uint32_t)(infer->begins.items[i] - gap->start));
 	}
+}
+
+/* What compilers and linkers put between functions, and no code. */
+static bool is_padding(const uint8_t *bytes, size_t len)
+{
+	static const uint8_t fillers[] = { 0xcc, 0x90, 0x00 };
+
+	return len && memchr(fillers, bytes[0], sizeof(fillers)) &&
+	       memcmp(bytes, bytes + 1, len - 1) == 0;
 }
 
 static void make_gap(struct making *making, const struct infer_section *section,
@@ -201,6 +213,8 @@ static void make_gap(struct making *making, const struct infer_section *section,
 	piece.len = cfi_reader_copy(making->infer->reader,
 				    section->offset + (gap->start - section->address),
 				    making->bytes, gap->end - gap->start);
+	if (is_padding(making->bytes, piece.len))
+		return;
 	infer_flow_rows(&piece, &making->found);
 	vec_for_each (row, &making->found.v)
 		put_row(making->chunk, gap->start + row->at, &row->rule);
@@ -265,28 +279,56 @@ static const struct infer_chunk *get_chunk(struct infer_file *infer, uint64_t st
 
 /* --- pages ------------------------------------------------------------------------------------ */
 
-static bool is_in_code(const struct infer_file *infer, uint64_t start, uint64_t end)
+/* A page's bytes, as far as they are a section's. */
+struct page_code {
+	uint64_t start, end;
+	uint8_t bytes[WIRE_PAGE_BYTES];
+};
+
+static void read_page_code(const struct infer_file *infer, const struct infer_section *section,
+			   uint64_t page, struct page_code *code)
 {
-	const struct infer_section *section;
-
-	vec_for_each (section, &infer->code) {
-		uint64_t low = MAX(start, section->address);
-		uint64_t high = MIN(end, section->address + section->size);
-
-		if (high > low && high - low >= INFER_LEAST_GAP)
-			return true;
-	}
-	return false;
+	code->start = MAX(page, section->address);
+	code->end = MAX(MIN(page + WIRE_PAGE_BYTES, section->address + section->size), code->start);
+	if (code->end - code->start < INFER_LEAST_GAP)
+		return;
+	code->end =
+		code->start + cfi_reader_copy(infer->reader,
+					      section->offset + (code->start - section->address),
+					      code->bytes, code->end - code->start);
 }
 
-static bool has_gap(const struct infer_file *infer, uint64_t page, const struct cfi_rows *rows)
+/* Is there more than padding from START to END? */
+static bool has_code(const struct page_code *code, uint64_t start, uint64_t end)
+{
+	uint64_t low = MAX(start, code->start), high = MIN(end, code->end);
+
+	return high > low && high - low >= INFER_LEAST_GAP &&
+	       !is_padding(code->bytes + (low - code->start), high - low);
+}
+
+static bool has_gap_of(const struct page_code *code, uint64_t page, const struct cfi_rows *rows)
 {
 	for (size_t i = 0; i < rows->v.len; i++) {
 		const struct cfi_row *row = &rows->v.items[i];
 		uint32_t end = i + 1 < rows->v.len ? row[1].offset : WIRE_PAGE_BYTES;
 
 		if (row->rule.kind == WIRE_RULE_NONE &&
-		    is_in_code(infer, page + row->offset, page + end))
+		    has_code(code, page + row->offset, page + end))
+			return true;
+	}
+	return false;
+}
+
+/* Making a chunk takes milliseconds, and most pages have nothing to be found. */
+static bool has_gap(const struct infer_file *infer, uint64_t page, const struct cfi_rows *rows)
+{
+	const struct infer_section *section;
+	struct page_code code;
+
+	vec_for_each (section, &infer->code) {
+		read_page_code(infer, section, page, &code);
+		if (has_gap_of(&code, page, rows))
 			return true;
 	}
 	return false;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "base/text/text_cursor.h"
 
-#define REGS	    16
-#define MOST_DIGITS 9
+#define REGS 16
 
 /* By their DWARF numbers (System V ABI of x86-64, figure 3.36), as wide as an argument may be. */
 static const struct {
@@ -29,36 +29,8 @@ static const struct {
 	    "r12b", "r13b", "r14b", "r15b" } },
 };
 
-/* What is left of one argument's text. */
-struct text {
-	const char *at, *end;
-};
-
-static bool take(struct text *text, char c)
-{
-	if (text->at == text->end || *text->at != c)
-		return false;
-	text->at++;
-	return true;
-}
-
-/* Digits, as many as there are; false: none, or too many. */
-static bool take_number(struct text *text, int32_t *ret)
-{
-	const char *begin = text->at;
-	int32_t number = 0;
-
-	while (text->at < text->end && *text->at >= '0' && *text->at <= '9') {
-		if (text->at - begin >= MOST_DIGITS)
-			return false;
-		number = number * 10 + (*text->at++ - '0');
-	}
-	*ret = number;
-	return text->at > begin;
-}
-
 /* All that is left is the name of a register of BYTES. */
-static uint8_t read_reg(const struct text *text, uint8_t bytes)
+static uint8_t read_reg(const struct text_cursor *text, uint8_t bytes)
 {
 	size_t len = (size_t)(text->end - text->at);
 
@@ -71,32 +43,32 @@ static uint8_t read_reg(const struct text *text, uint8_t bytes)
 }
 
 /* "-4@8(%rsp)" behind its "8@": a displacement, or none, and a register of 8 bytes in parentheses. */
-static bool read_memory(struct text text, struct usdt_arg *arg)
+static bool read_memory(struct text_cursor text, struct usdt_arg *arg)
 {
-	bool negative = take(&text, '-');
-	bool has_number = take_number(&text, &arg->displacement);
+	bool negative = text_take_char(&text, '-');
+	uint64_t displacement = 0;
+	bool has_number = text_take_number(&text, 10, &displacement);
 
-	if ((negative && !has_number) || !take(&text, '(') || !take(&text, '%') ||
-	    text.at == text.end || text.end[-1] != ')')
+	if ((negative && !has_number) || displacement > INT32_MAX || !text_take_char(&text, '(') ||
+	    !text_take_char(&text, '%') || text.at == text.end || text.end[-1] != ')')
 		return false;
-	if (negative)
-		arg->displacement = -arg->displacement;
+	arg->displacement = negative ? -(int32_t)displacement : (int32_t)displacement;
 	text.end--;
 	arg->reg = read_reg(&text, 8);
 	return true;
 }
 
-static struct usdt_arg read_arg(struct text text)
+static struct usdt_arg read_arg(struct text_cursor text)
 {
 	const struct usdt_arg none = { .reg = USDT_NO_REG };
 	struct usdt_arg arg = none;
-	int32_t bytes;
+	uint64_t bytes;
 
-	(void)take(&text, '-');
-	if (!take_number(&text, &bytes) || bytes > 8 || !take(&text, '@'))
+	(void)text_take_char(&text, '-');
+	if (!text_take_number(&text, 10, &bytes) || bytes > 8 || !text_take_char(&text, '@'))
 		return none;
 	arg.bytes = (uint8_t)bytes;
-	if (take(&text, '%')) {
+	if (text_take_char(&text, '%')) {
 		arg.where = USDT_IN_REG;
 		arg.reg = read_reg(&text, arg.bytes);
 	} else if (read_memory(text, &arg)) {
@@ -112,7 +84,7 @@ void usdt_args_read(const char *text, size_t len, struct usdt_arg ret_args[USDT_
 	for (unsigned int i = 0; i < USDT_MAX_ARGS; i++) {
 		const char *blank = text < end ? memchr(text, ' ', (size_t)(end - text)) : NULL;
 
-		ret_args[i] = read_arg((struct text){ text, blank ? blank : end });
+		ret_args[i] = read_arg((struct text_cursor){ text, blank ? blank : end });
 		text = blank ? blank + 1 : end;
 	}
 }

@@ -84,7 +84,7 @@ struct reader_figures {
 
 void reader_get_figures(struct reader_figures *ret_figures);
 
-/* What all readers have in memory. */
+/* What all readers have in memory of their own: the program and its libraries are in memory once. */
 uint64_t reader_resident_bytes(void);
 
 #endif

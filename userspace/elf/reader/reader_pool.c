@@ -172,7 +172,7 @@ uint64_t reader_pool_resident_bytes(void)
 		uint32_t pid = atomic_load(&shown[i]);
 
 		if (pid && pid != UINT32_MAX)
-			bytes += resident_read(pid).resident_bytes;
+			bytes += resident_read(pid).own_bytes;
 	}
 	return bytes;
 }

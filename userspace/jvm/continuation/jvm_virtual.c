@@ -26,12 +26,10 @@ static int read_thread(const struct vmstructs *vs, struct wire_virtual *v)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(thread_fields); i++) {
 		uint16_t *slot = (uint16_t *)(void *)((char *)v + thread_fields[i].slot);
-		uint64_t offset;
+		int r = vmstructs_near_offset(vs, "JavaThread", thread_fields[i].field, slot);
 
-		if (vmstructs_field_offset(vs, "JavaThread", thread_fields[i].field, &offset) < 0 ||
-		    offset > JVM_LAYOUT_MAX_STRUCT)
-			return -EOPNOTSUPP;
-		*slot = (uint16_t)offset;
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }

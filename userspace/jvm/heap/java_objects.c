@@ -91,6 +91,11 @@ int java_objects_read(const struct vmstructs *vs, const struct vm_flags *flags,
 	return r;
 }
 
+uint32_t java_objects_header(const struct java_objects *objects)
+{
+	return objects->compact ? 8 : objects->narrow_klasses ? 12 : 16;
+}
+
 struct wire_object java_objects_wire(const struct java_objects *objects)
 {
 	return (struct wire_object){

@@ -26,6 +26,9 @@ int java_objects_read(const struct vmstructs *vs, const struct vm_flags *flags,
 /* The same of classes for the step functions (bpf/hotspot/object.h). */
 struct wire_object java_objects_wire(const struct java_objects *objects);
 
+/* Bytes of an object before its first field, or before an array's length: its mark, and its class where that is not a part of it. */
+uint32_t java_objects_header(const struct java_objects *objects);
+
 /* An object is of a class when the 8 bytes at AT have VALUE in MASK. */
 struct java_klass_word {
 	uint64_t mask, value;

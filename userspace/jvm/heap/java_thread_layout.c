@@ -123,7 +123,7 @@ static int read_string_class(const struct classes *c, struct java_thread_layout 
 
 static void set_arrays(uint32_t release, struct java_thread_layout *l)
 {
-	l->array_len = l->objects.compact ? 8 : l->objects.narrow_klasses ? 12 : 16;
+	l->array_len = java_objects_header(&l->objects);
 	/* JDK 23 moved the first element up to the length. */
 	l->array_data = l->objects.narrow_klasses || release >= 23 ? l->array_len + 4 : 24;
 }

@@ -14,6 +14,8 @@
 /* A collection takes some milliseconds; a JVM that cannot be read is asked less and less often. */
 #define FAILURE_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define MAX_FAILURES	 7
+/* The JVM's own threads have no name there, and few others get one late: they are asked for after twice the time each time, up to so often. */
+#define MAX_NAMELESS 2
 /* A name that could not be read again, as there was no time for it, may be another one by now. */
 #define HOLDS_NS (2 * THREAD_NAMES_AGAIN_NS)
 /* A thread may lose its cpu between two instructions. */
@@ -37,6 +39,7 @@ struct named_thread {
 	uint64_t sampled_ns;
 	uint64_t due_ns; /* to be read, when it has a sample */
 	unsigned int failures;
+	unsigned int nameless; /* readings without a name, lately */
 };
 
 /* --- facts ------------------------------------------------------------------------------------ */
@@ -160,7 +163,7 @@ void thread_names_mark(struct thread_names *names, uint32_t tid, enum thread_mar
 	split(names, thread, time_ns);
 	put_fact(names, thread, &fact);
 	thread->due_ns = 0;
-	thread->failures = 0;
+	thread->failures = thread->nameless = 0;
 }
 
 void thread_names_lose(struct thread_names *names, uint64_t time_ns)
@@ -202,6 +205,15 @@ static bool says_the_same(const struct fact *fact, const struct thread_reading *
 	return !fact->name || !strcmp(fact->name, reading->name);
 }
 
+/* When it is to be read again. */
+static uint64_t next_ns(struct named_thread *thread, const struct thread_reading *reading)
+{
+	uint64_t turns = reading->name ? 1 : 1ULL << thread->nameless;
+
+	thread->nameless = reading->name ? 0 : MIN(thread->nameless + 1, MAX_NAMELESS);
+	return (reading->end_ns / THREAD_NAMES_AGAIN_NS + turns) * THREAD_NAMES_AGAIN_NS;
+}
+
 void thread_names_add(struct thread_names *names, uint32_t tid,
 		      const struct thread_reading *reading)
 {
@@ -216,7 +228,7 @@ void thread_names_add(struct thread_names *names, uint32_t tid,
 
 	if (!thread)
 		return;
-	thread->due_ns = reading->end_ns + THREAD_NAMES_AGAIN_NS;
+	thread->due_ns = next_ns(thread, reading);
 	thread->failures = 0;
 	newest = thread->facts.len ? &thread->facts.items[thread->facts.len - 1] : NULL;
 	if (newest && says_the_same(newest, reading)) {

@@ -15,7 +15,10 @@
 
 #include "base/hmap.h"
 
-/* A name is read anew after this, if its thread has a sample then. */
+/*
+ * A name is read anew after this at the latest, if its thread has a sample then: all of them are due at the same moments, so that whoever
+ * reads them is woken for many at once.
+ */
 #define THREAD_NAMES_AGAIN_NS (500 * 1000000ULL)
 
 enum thread_mark {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cache/lru.h"
 #include "base/hmap.h"
+#include "jvm/layout/jvm_layout.h"
 #include "jvm/layout/libjvm.h"
 
 /* A host has few different builds. */
@@ -248,6 +249,17 @@ int vmstructs_field_offset(const struct vmstructs *vs, const char *type, const c
 	if (!f || f->is_static)
 		return -ENODATA;
 	*ret_offset = f->value;
+	return 0;
+}
+
+int vmstructs_near_offset(const struct vmstructs *vs, const char *type, const char *field,
+			  uint16_t *ret_offset)
+{
+	uint64_t offset;
+
+	if (vmstructs_field_offset(vs, type, field, &offset) < 0 || offset > JVM_LAYOUT_MAX_STRUCT)
+		return -EOPNOTSUPP;
+	*ret_offset = (uint16_t)offset;
 	return 0;
 }
 

@@ -51,6 +51,10 @@ const struct vm_memory *vmstructs_memory(const struct vmstructs *vs);
 int vmstructs_field_offset(const struct vmstructs *vs, const char *type, const char *field,
 			   uint64_t *ret_offset);
 
+/* Of one that a struct of 64 kB may have; -EOPNOTSUPP: it has none such, or farther away than any struct reaches. */
+int vmstructs_near_offset(const struct vmstructs *vs, const char *type, const char *field,
+			  uint16_t *ret_offset);
+
 /* Where a static field lies in the process; -ENODATA. */
 int vmstructs_static(const struct vmstructs *vs, const char *type, const char *field,
 		     uint64_t *ret_address);

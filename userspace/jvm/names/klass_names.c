@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cache/lru.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "jvm/java_name.h"
 
@@ -15,8 +16,17 @@
 #define MAX_CACHE_BYTES (512U << 10)
 #define WORD_BYTES	8
 
+/* For that time the class is believed to be what was read: a JVM may have thousands of samples of one in a second. */
+#define CONFIRM_NS (50 * NSEC_PER_MSEC)
+
+struct klass_symbol {
+	uint64_t address, identity;
+	uint16_t len;
+};
+
 struct klass_entry {
-	uint64_t identity; /* of the Symbol */
+	struct klass_symbol symbol;
+	uint64_t read_ns; /* when it was found to be there */
 	char name[];
 };
 
@@ -53,11 +63,6 @@ void klass_names_free(struct klass_names *names)
 	free(names);
 }
 
-struct klass_symbol {
-	uint64_t address, identity;
-	uint16_t len;
-};
-
 static int read_symbol(const struct klass_names *names, uint64_t klass, struct klass_symbol *symbol)
 {
 	const struct vm_memory *memory = &names->memory;
@@ -84,15 +89,16 @@ static int read_symbol(const struct klass_names *names, uint64_t klass, struct k
 	return symbol->len ? 0 : -EBADMSG;
 }
 
-static const struct klass_entry *find_entry(struct klass_names *names, uint64_t klass)
+static struct klass_entry *find_entry(struct klass_names *names, uint64_t klass)
 {
 	uint64_t value;
 
 	return lru_get(&names->entries, klass, &value) ? (void *)(uintptr_t)value : NULL;
 }
 
+/* READ_NS: before it was read. */
 static int add_entry(struct klass_names *names, uint64_t klass, const struct klass_symbol *symbol,
-		     const char **ret_name)
+		     uint64_t read_ns, const char **ret_name)
 {
 	size_t len = MIN(symbol->len, MAX_NAME), size;
 	struct klass_entry *entry;
@@ -111,24 +117,52 @@ static int add_entry(struct klass_names *names, uint64_t klass, const struct kla
 	java_name_add_symbol(&names->text, names->raw, len);
 	size = sizeof(*entry) + names->text.len + 1;
 	entry = xmalloc(size);
-	entry->identity = symbol->identity;
+	entry->symbol = *symbol;
+	entry->read_ns = read_ns;
 	memcpy(entry->name, strbuf_str(&names->text), names->text.len + 1);
 	lru_put(&names->entries, klass, (uintptr_t)entry, size);
 	*ret_name = entry->name;
 	return 0;
 }
 
+/* Is KLASS what it was, by one read? */
+static bool is_yet(const struct klass_names *names, uint64_t klass, const struct klass_entry *entry)
+{
+	const struct jvm_layout *l = &names->layout;
+	uint64_t address, word;
+	const struct vm_span spans[] = {
+		{ klass + l->klass_name, &address, sizeof(address) },
+		{ entry->symbol.address, &word, sizeof(word) },
+	};
+
+	return names->memory.read(&names->memory, spans, ARRAY_SIZE(spans)) == 0 &&
+	       address == entry->symbol.address &&
+	       WIRE_CLASS_IDENTITY(address, word, l->symbol_mask) == entry->symbol.identity;
+}
+
 int klass_names_read(struct klass_names *names, uint64_t klass, const char **ret_name)
 {
-	const struct klass_entry *entry;
+	uint64_t now_ns = clock_now_ns();
+	struct klass_entry *entry = find_entry(names, klass);
 	struct klass_symbol symbol;
-	int r = read_symbol(names, klass, &symbol);
+	int r;
 
-	if (r < 0)
-		return r;
-	entry = find_entry(names, klass);
-	if (!entry || entry->identity != symbol.identity)
-		return add_entry(names, klass, &symbol, ret_name);
+	if (entry && is_yet(names, klass, entry)) {
+		entry->read_ns = now_ns;
+		*ret_name = entry->name;
+		return 0;
+	}
+	r = read_symbol(names, klass, &symbol);
+	return r < 0 ? r : add_entry(names, klass, &symbol, now_ns, ret_name);
+}
+
+int klass_names_read_as_of(struct klass_names *names, uint64_t klass, uint64_t time_ns,
+			   const char **ret_name)
+{
+	const struct klass_entry *entry = find_entry(names, klass);
+
+	if (!entry || time_ns >= entry->read_ns + CONFIRM_NS)
+		return klass_names_read(names, klass, ret_name);
 	*ret_name = entry->name;
 	return 0;
 }
@@ -149,13 +183,13 @@ int klass_names_find_proven(struct klass_names *names, uint64_t klass, uint64_t 
 	const struct klass_entry *entry = find_entry(names, klass);
 	int r = 0;
 
-	if (!entry || entry->identity != identity) {
+	if (!entry || entry->symbol.identity != identity) {
 		r = klass_names_read(names, klass, ret_name);
 		entry = find_entry(names, klass);
 	}
 	if (r < 0)
 		return r;
-	if (!entry || entry->identity != identity)
+	if (!entry || entry->symbol.identity != identity)
 		return -ESTALE;
 	*ret_name = entry->name;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of classes by their Klass*, read from a JVM's memory: Klass → Symbol. A class may be unloaded, and its
- * Klass be another one's: what was read is checked by the Symbol at each look. Everything read is hostile.
+ * Klass be another one's: what was read is checked by the Symbol at each look, but of many that come at the same time. Everything read is hostile.
  */
 #ifndef HOSTPROF_JVM_NAMES_KLASS_NAMES_H
 #define HOSTPROF_JVM_NAMES_KLASS_NAMES_H
@@ -21,10 +21,14 @@ void klass_names_free(struct klass_names *names);
 DEFINE_CLEANUP(struct klass_names *, klass_names_free);
 
 /*
- * Its name now: "java.lang.String", "byte[]", "java.lang.String[][]". Borrowed until the next call of either
- * function. -EBADMSG: there is no class; -ESRCH and others of the read.
+ * Its name now: "java.lang.String", "byte[]", "java.lang.String[][]". Borrowed until the next call of any
+ * of these functions. -EBADMSG: there is no class; -ESRCH and others of the read.
  */
 int klass_names_read(struct klass_names *names, uint64_t klass, const char **ret_name);
+
+/* As of TIME_NS, CLOCK_MONOTONIC: that of the last read, where it was read no more than 50 ms before. */
+int klass_names_read_as_of(struct klass_names *names, uint64_t klass, uint64_t time_ns,
+			   const char **ret_name);
 
 /* That of the last read, where there was one: the class may be gone. Else it is read. */
 int klass_names_find(struct klass_names *names, uint64_t klass, const char **ret_name);

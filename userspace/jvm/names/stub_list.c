@@ -62,15 +62,10 @@ static bool is_element_address(uint64_t address)
 	return address >> 32 && address < 1ULL << 47 && address % 16 == 0;
 }
 
-static bool read_element(const struct stub_list *list, struct vm_pages *pages, uint64_t at,
-			 uint64_t ret_words[DESC_WORDS])
+static bool read_element(struct vm_pages *pages, uint64_t at, uint64_t ret_words[DESC_WORDS])
 {
-	const size_t bytes = DESC_WORDS * sizeof(*ret_words);
-
-	if (!is_element_address(at))
-		return false;
-	return (pages ? vm_pages_read(pages, at, ret_words, bytes)
-		      : vm_memory_read(list->memory, at, ret_words, bytes)) == 0;
+	return is_element_address(at) &&
+	       vm_pages_read(pages, at, ret_words, DESC_WORDS * sizeof(*ret_words)) == 0;
 }
 
 static void add_stub(struct stub_list *list, struct vm_pages *pages, const uint64_t *words)
@@ -117,7 +112,7 @@ static bool read_list(struct stub_list *list, uint64_t head)
 
 	forget(list);
 	for (unsigned int n = 0; at && n < MAX_STUBS; n++, at = words[DESC_NEXT]) {
-		if (list->elements >= MAX_ELEMENTS || !read_element(list, pages, at, words))
+		if (list->elements >= MAX_ELEMENTS || !read_element(pages, at, words))
 			break;
 		list->elements++;
 		add_stub(list, pages, words);
@@ -126,14 +121,11 @@ static bool read_list(struct stub_list *list, uint64_t head)
 	return innermost(list, list->layout->wire.call_stub_return - 1) != NULL;
 }
 
-/* Its first element is a stub; the rest is read only then. */
-static bool is_head(struct stub_list *list, uint64_t head)
+/* WORDS are those of an element at HEAD, whose list is read only if they are of a stub. */
+static bool is_head(struct stub_list *list, uint64_t head, const uint64_t words[DESC_WORDS])
 {
 	static const unsigned int starts[] = { DESC_START, DESC_START_JDK_8 };
-	uint64_t words[DESC_WORDS];
 
-	if (!read_element(list, NULL, head, words))
-		return false;
 	for (unsigned int i = 0; i < ARRAY_SIZE(starts); i++) {
 		list->start_at = starts[i];
 		if (in_code(list, words[starts[i]], words[starts[i] + 1]) && read_list(list, head))
@@ -142,37 +134,64 @@ static bool is_head(struct stub_list *list, uint64_t head)
 	return false;
 }
 
-/* In the page at PAGE; -ENODATA: not there. */
-static int search_page(struct stub_list *list, uint64_t page, unsigned int *left)
+/* What the words of a page lead to. */
+struct candidates {
+	uint64_t words[PAGE_WORDS]; /* of the page */
+	uint64_t elements[PAGE_WORDS][DESC_WORDS];
+	struct wall_hop hops[PAGE_WORDS]; /* one for each candidate */
+	unsigned int at[PAGE_WORDS];	  /* which word it is */
+	unsigned int count;
+};
+
+/* All of them at once; not all that looks like an address is one. */
+static int read_candidates(struct stub_list *list, struct candidates *c)
 {
-	uint64_t words[PAGE_WORDS];
-	int r = vm_memory_read(list->memory, page, words, sizeof(words));
+	for (unsigned int i = 0; i < c->count; i++)
+		c->hops[i] = (struct wall_hop){ .address = c->words[c->at[i]],
+						.len = sizeof(c->elements[i]),
+						.base = WALL_NO_HOP,
+						.index = WALL_NO_HOP };
+	return vm_memory_follow(list->memory, c->hops, c->count, (uint8_t *)c->elements,
+				sizeof(c->elements));
+}
+
+/* In the page at PAGE; -ENODATA: not there. */
+static int search_page(struct stub_list *list, uint64_t page, struct candidates *c,
+		       unsigned int *left)
+{
+	int r = vm_memory_read(list->memory, page, c->words, sizeof(c->words));
 
 	if (r < 0)
 		return r;
-	for (unsigned int i = 0; i < PAGE_WORDS; i++) {
-		if (!is_element_address(words[i]))
+	c->count = 0;
+	for (unsigned int i = 0; i < PAGE_WORDS && c->count < *left; i++)
+		if (is_element_address(c->words[i]))
+			c->at[c->count++] = i;
+	*left -= c->count;
+	r = c->count ? read_candidates(list, c) : 0;
+	if (r < 0)
+		return r;
+	for (unsigned int i = 0; i < c->count; i++) {
+		if (c->hops[i].len < sizeof(c->elements[i]) ||
+		    !is_head(list, c->words[c->at[i]], c->elements[i]))
 			continue;
-		if (!*left)
-			return -E2BIG;
-		--*left;
-		if (!is_head(list, words[i]))
-			continue;
-		list->head_at = page + i * sizeof(*words);
+		list->head_at = page + c->at[i] * sizeof(*c->words);
 		return 0;
 	}
-	return -ENODATA;
+	return *left ? -ENODATA : -E2BIG;
 }
 
 static void search(struct stub_list *list)
 {
 	uint64_t middle = list->layout->call_stub_at & ~(uint64_t)(PAGE_BYTES - 1);
+	_cleanup_free_ struct candidates *candidates = NULL;
 	unsigned int left = MAX_ADDRESSES;
 	bool ends[2] = { false, false };
 
 	list->searched = true;
 	if (!middle || !list->layout->wire.call_stub_return)
 		return;
+	candidates = xmalloc(sizeof(*candidates));
 	for (unsigned int i = 0; i <= 2 * MAX_PAGES && left; i++) {
 		unsigned int down = i % 2, pages = (i + 1) / 2;
 		uint64_t page = middle + (down ? -(uint64_t)pages : pages) * PAGE_BYTES;
@@ -180,7 +199,7 @@ static void search(struct stub_list *list)
 
 		if (ends[down])
 			continue;
-		r = search_page(list, page, &left);
+		r = search_page(list, page, candidates, &left);
 		if (!r)
 			return;
 		ends[down] = r != -ENODATA;

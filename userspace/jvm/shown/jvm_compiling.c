@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jvm/shown/jvm_compiling.h"
 
-#include <errno.h>
 #include <stddef.h>
 
 #include "base/macros.h"
-#include "jvm/layout/jvm_layout.h"
 
 struct row {
 	const char *type, *field;
@@ -34,12 +32,10 @@ static int read_rows(const struct vmstructs *vs, const struct row *rows, size_t 
 {
 	for (size_t i = 0; i < count; i++) {
 		uint16_t *slot = (uint16_t *)(void *)((char *)into + rows[i].slot);
-		uint64_t offset;
+		int r = vmstructs_near_offset(vs, rows[i].type, rows[i].field, slot);
 
-		if (vmstructs_field_offset(vs, rows[i].type, rows[i].field, &offset) < 0 ||
-		    offset > JVM_LAYOUT_MAX_STRUCT)
-			return -EOPNOTSUPP;
-		*slot = (uint16_t)offset;
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }

@@ -17,12 +17,7 @@
 static bool find(const struct vmstructs *vs, const char *type, const char *field,
 		 uint16_t *ret_offset)
 {
-	uint64_t offset;
-
-	if (vmstructs_field_offset(vs, type, field, &offset) < 0 || offset > JVM_LAYOUT_MAX_STRUCT)
-		return false;
-	*ret_offset = (uint16_t)offset;
-	return true;
+	return vmstructs_near_offset(vs, type, field, ret_offset) == 0;
 }
 
 /* _owner is a number where JavaThreads have one for it. */

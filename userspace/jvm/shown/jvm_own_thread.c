@@ -11,7 +11,6 @@
 
 #include "base/macros.h"
 #include "jvm/heap/java_thread_list.h"
-#include "jvm/layout/jvm_layout.h"
 
 /* Of glibc's struct pthread, the keys of its first block (nptl/descr.h); musl's lie above its own. */
 #define SELF_BYTES 1536
@@ -19,17 +18,6 @@
 /* What so many agree on is no chance. A JVM has five when it has started. */
 #define LEAST_THREADS 3
 #define MOST_THREADS  32
-
-static int read_field(const struct vmstructs *vs, const char *field, uint16_t *ret_offset)
-{
-	uint64_t offset;
-
-	if (vmstructs_field_offset(vs, "JavaThread", field, &offset) < 0 ||
-	    offset > JVM_LAYOUT_MAX_STRUCT)
-		return -EOPNOTSUPP;
-	*ret_offset = (uint16_t)offset;
-	return 0;
-}
 
 /* The words from the thread pointer on of the thread AT; false: it has none, or has gone. */
 static bool read_words(const struct java_thread_layout *l, uint64_t pthread_at, uint64_t at,
@@ -73,10 +61,10 @@ int jvm_own_thread_read(const struct vmstructs *vs, uint64_t deadline_ns,
 	struct wire_own_thread own = { 0 };
 	struct java_thread_layout l;
 	uint64_t pthread_at;
-	int r = read_field(vs, "_stack_base", &own.stack_base);
+	int r = vmstructs_near_offset(vs, "JavaThread", "_stack_base", &own.stack_base);
 
 	if (!r)
-		r = read_field(vs, "_stack_size", &own.stack_size);
+		r = vmstructs_near_offset(vs, "JavaThread", "_stack_size", &own.stack_size);
 	if (!r && vmstructs_field_offset(vs, "OSThread", "_pthread_id", &pthread_at) < 0)
 		r = -EOPNOTSUPP;
 	if (!r)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "jvm/continuation/jvm_yielding.h"
 #include "jvm/heap/java_thread_layout.h"
 #include "jvm/shown/jvm_lock_owner.h"
 #include "jvm/shown/jvm_own_thread.h"
@@ -45,6 +46,7 @@ static int add_objects(const struct vmstructs *vs, const struct jvm_layout *layo
 	parking->blocker = make_blocker(vs, &l);
 	/* That threads wait for a lock is one thing, who has it another. */
 	(void)jvm_lock_owner_add_locks(vs, layout, &l, &parking->owner);
+	(void)jvm_yielding_read(vs, layout, &l, &parking->yielding);
 	return 0;
 }
 

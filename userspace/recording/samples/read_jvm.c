@@ -25,22 +25,21 @@ static void add_lock(struct recording_reader *reader, const struct jfr_values *v
 	uint64_t chance = MIN(MAX(v->number[SAMPLE_CHANCE], 1U), UINT32_MAX);
 	struct profile_sample s;
 
-	if (!reader->ours || !jfr_is_wanted(reader, JFR_LOCK_EVENT))
+	if (!reader->ours || !jfr_take_sample(reader, v, found, JFR_LOCK_EVENT, "nanoseconds", &s))
 		return;
-	s = jfr_make_sample(reader, v, found,
-			    jfr_event_by_name(reader,
-					      profile_string(reader->profile, JFR_LOCK_EVENT),
-					      "nanoseconds"));
 	s.time_ns += s.weight;
 	s.weight *= chance;
 	jfr_put_class(reader, &s, jfr_sample_class(reader, v, found), false);
 	s.owner = sample_owner(reader, v->number[SAMPLE_OWNER]);
+	s.waker = jfr_waker(reader, v->number[SAMPLE_WAKER], v->number[SAMPLE_WAKER_STACK]);
 	if (!reader->options->merge) {
 		s.chance = (uint32_t)chance;
 		s.identity = (uint32_t)(v->number[SAMPLE_IDENTITY] >> shift);
 		s.reason = profile_string(reader->profile, reason);
 	} else {
 		put_owner(reader, &s);
+		s.stack = jfr_stack_with_waker(reader, s.stack, s.waker);
+		s.waker = 0;
 	}
 	jfr_add_sample(reader, &s);
 }
@@ -51,11 +50,8 @@ static void add_stop(struct recording_reader *reader, const struct jfr_values *v
 {
 	struct profile_sample s;
 
-	if (!reader->ours || !jfr_is_wanted(reader, event))
+	if (!reader->ours || !jfr_take_sample(reader, v, found, event, "nanoseconds", &s))
 		return;
-	s = jfr_make_sample(
-		reader, v, found,
-		jfr_event_by_name(reader, profile_string(reader->profile, event), "nanoseconds"));
 	s.time_ns += s.weight;
 	jfr_add_parts(reader, v, JFR_RUN_QUEUE, &s);
 }
@@ -76,12 +72,8 @@ void jfr_add_compilation(struct recording_reader *reader, const struct jfr_value
 {
 	struct profile_sample s;
 
-	if (!reader->ours || !jfr_is_wanted(reader, JFR_JIT_EVENT))
+	if (!reader->ours || !jfr_take_sample(reader, v, found, JFR_JIT_EVENT, "nanoseconds", &s))
 		return;
-	s = jfr_make_sample(reader, v, found,
-			    jfr_event_by_name(reader,
-					      profile_string(reader->profile, JFR_JIT_EVENT),
-					      "nanoseconds"));
 	s.time_ns += s.weight;
 	s.weight *= MIN(MAX(v->number[SAMPLE_CHANCE], 1U), UINT32_MAX);
 	if (!reader->options->merge)
@@ -109,12 +101,8 @@ void jfr_add_class_load(struct recording_reader *reader, const struct jfr_values
 {
 	struct profile_sample s;
 
-	if (!reader->ours || !jfr_is_wanted(reader, JFR_CLASSLOAD_EVENT))
+	if (!reader->ours || !jfr_take_sample(reader, v, found, JFR_CLASSLOAD_EVENT, "count", &s))
 		return;
-	s = jfr_make_sample(reader, v, found,
-			    jfr_event_by_name(reader,
-					      profile_string(reader->profile, JFR_CLASSLOAD_EVENT),
-					      "count"));
 	jfr_put_class(reader, &s, jfr_sample_class(reader, v, found), false);
 	jfr_add_sample(reader, &s);
 }

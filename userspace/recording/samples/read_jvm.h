@@ -5,12 +5,12 @@
 
 #include "recording/samples/read_sample.h"
 
-jfr_event_fn jfr_add_enter, jfr_add_monitor_wait, jfr_add_park;
+jfr_add_fn jfr_add_enter, jfr_add_monitor_wait, jfr_add_park;
 /* The operation's name is in the reason. */
-jfr_event_fn jfr_add_safepoint;
-jfr_event_fn jfr_add_compilation;
-jfr_event_fn jfr_add_class_load;
+jfr_add_fn jfr_add_safepoint;
+jfr_add_fn jfr_add_compilation;
+jfr_add_fn jfr_add_class_load;
 /* The cause is in the reason. */
-jfr_event_fn jfr_add_pause;
+jfr_add_fn jfr_add_pause;
 
 #endif

@@ -63,6 +63,18 @@ struct profile_sample jfr_make_sample(struct recording_reader *reader, const str
 	return s;
 }
 
+bool jfr_take_sample(struct recording_reader *reader, const struct jfr_values *v, uint32_t found,
+		     const char *name, const char *unit, struct profile_sample *ret)
+{
+	uint32_t event;
+
+	if (!jfr_is_wanted(reader, name))
+		return false;
+	event = jfr_event_by_name(reader, profile_string(reader->profile, name), unit);
+	*ret = jfr_make_sample(reader, v, found, event);
+	return true;
+}
+
 void jfr_put_class(struct recording_reader *reader, struct profile_sample *s, uint32_t class_name,
 		   bool outside)
 {

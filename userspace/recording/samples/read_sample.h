@@ -43,14 +43,13 @@ _Static_assert(SAMPLE_SLOTS < JFR_MAX_SLOTS, "slots of a sample");
 		"reason", "queued", "chance", "samples", "address", "compileId", "waker",      \
 		"wakerStackTrace", "owner"
 
-/* FOUND: a bit for each slot that the type has. */
-typedef void jfr_event_fn(struct recording_reader *reader, const struct jfr_values *v,
-			  uint32_t found);
-
 /* Does somebody want the event NAME? */
 bool jfr_is_wanted(const struct recording_reader *reader, const char *name);
 struct profile_sample jfr_make_sample(struct recording_reader *reader, const struct jfr_values *v,
 				      uint32_t found, uint32_t event);
+/* One of the event NAME, in UNIT; false: nobody wants it. */
+bool jfr_take_sample(struct recording_reader *reader, const struct jfr_values *v, uint32_t found,
+		     const char *name, const char *unit, struct profile_sample *ret);
 /* The class that the event names, a string; 0: none. */
 uint32_t jfr_sample_class(struct recording_reader *reader, const struct jfr_values *v,
 			  uint32_t found);

@@ -61,7 +61,6 @@ static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_po
 			 const struct profile *p, const struct profile_sample *s)
 {
 	static const uint8_t unknown[] = { [JFR_MONITOR_WAIT] = 3, [JFR_THREAD_PARK] = 2 };
-	struct jfr_labels labels = jfr_sample_labels(pools, p, s);
 	uint32_t chance = MAX(s->chance, 1U);
 
 	at = jfr_varint(at, s->weight / chance);
@@ -73,14 +72,11 @@ static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_po
 	for (uint8_t i = 0; i < unknown[type]; i++)
 		*at++ = 0;
 	at = jfr_varint(at, (uint64_t)s->identity << address_shift(type));
-	*at++ = jfr_state_key(s->state);
-	at = jfr_varint(at, labels.pid);
-	at = jfr_varint(at, labels.name);
-	at = jfr_varint(at, s->count);
-	at = jfr_varint(at, labels.container);
+	at = jfr_put_labels(at, pools, p, s);
 	at = put_class_name(at, pools, p, s);
 	at = jfr_varint(at, chance);
-	return jfr_varint(at, owner_key(pools, s));
+	at = jfr_varint(at, owner_key(pools, s));
+	return jfr_put_waker(at, pools, p, s);
 }
 
 static enum jfr_type_id safepoint_type(const struct profile *p, const struct profile_sample *s)
@@ -96,14 +92,8 @@ static enum jfr_type_id safepoint_type(const struct profile *p, const struct pro
 static uint8_t *put_reasoned(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
 			     const struct profile_sample *s)
 {
-	struct jfr_labels labels = jfr_sample_labels(pools, p, s);
-
 	at = jfr_varint(at, jfr_key(pools, s->stack));
-	*at++ = jfr_state_key(s->state);
-	at = jfr_varint(at, labels.pid);
-	at = jfr_varint(at, labels.name);
-	at = jfr_varint(at, s->count);
-	at = jfr_varint(at, labels.container);
+	at = jfr_put_labels(at, pools, p, s);
 	return jfr_varint(at, jfr_string_key(pools, s->reason));
 }
 
@@ -181,18 +171,12 @@ static uint8_t *put_compilation(uint8_t *at, const struct jfr_pools *pools, cons
 static uint8_t *put_class_load(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
 			       const struct profile_sample *s)
 {
-	struct jfr_labels labels = jfr_sample_labels(pools, p, s);
-
 	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
 	at = jfr_varint(at, jfr_key(pools, s->stack));
 	at = jfr_varint(at, jfr_object_class_key(pools, p, s->stack));
 	*at++ = 0;
 	at = jfr_varint(at, s->weight);
-	*at++ = jfr_state_key(s->state);
-	at = jfr_varint(at, labels.pid);
-	at = jfr_varint(at, labels.name);
-	at = jfr_varint(at, s->count);
-	at = jfr_varint(at, labels.container);
+	at = jfr_put_labels(at, pools, p, s);
 	return put_class_name(at, pools, p, s);
 }
 

@@ -90,8 +90,8 @@ int alloc_probes_open(struct capture *capture, const struct process *process, st
 
 uint32_t alloc_probes_interval(const struct capture_options *options)
 {
-	for (unsigned int i = 0; i < options->event_count; i++)
-		if (capture_event_is_alloc(&options->events[i]))
-			return (uint32_t)options->events[i].period;
-	return 0;
+	const struct capture_event *event =
+		capture_event_find(options->events, options->event_count, capture_event_is_alloc);
+
+	return event ? (uint32_t)event->period : 0;
 }

@@ -4,18 +4,20 @@
 #define HOSTPROF_SESSION_LOCK_PARKS_H
 
 #include "capture/capture.h"
-#include "session/probes/jvm_watch.h"
+#include "session/locks/lock_yields.h"
 
 struct lock_parks {
 	struct capture *capture; /* borrowed */
 	struct jvm_watch watch;
+	struct lock_yields yields;
 };
 
-/* PARKS stays where it is. */
-void lock_parks_init(struct lock_parks *parks, struct capture *capture, struct jvm_table *jvms);
+/* PARKS stays where it is. UNSEEN: of virtual threads. */
+void lock_parks_init(struct lock_parks *parks, struct capture *capture, struct jvm_table *jvms,
+		     const struct lock_yields_unseen *unseen);
 void lock_parks_release(struct lock_parks *parks);
 
-/* Probe the JVM PROCESS, once. -ENODATA: it has no such probes, and other errors of jvm_probes_open(). */
+/* Probe the JVM PROCESS, once; 1: it was added before, whatever came of it. -ENODATA: it has no such probes, and other errors of jvm_probes_open(). */
 int lock_parks_add(struct lock_parks *parks, struct process *process, struct err *err);
 /* Ask those that were not ready yet. */
 void lock_parks_poll(struct lock_parks *parks, uint64_t now_ns);

@@ -31,13 +31,23 @@ int lock_probes_open_parks(struct capture *capture, const struct process *proces
 			       err);
 }
 
+int lock_probes_open_yields(struct capture *capture, const struct process *process,
+			    const struct jvm_yield_code *code, struct err *err)
+{
+	const uint64_t addresses[] = {
+		[WIRE_YIELD_FREEZE] = code->freeze, [WIRE_YIELD_THAW] = code->thaw
+	};
+
+	return jvm_probes_open_code(capture, process, WIRE_TRIGGER_LOCK_YIELD, addresses,
+				    ARRAY_SIZE(addresses), err);
+}
+
 bool lock_probes_wanted(const struct capture_options *options, uint64_t *ret_least_ns)
 {
-	for (unsigned int i = 0; i < options->event_count; i++) {
-		if (!capture_event_is_lock(&options->events[i]))
-			continue;
-		*ret_least_ns = options->events[i].least_ns;
-		return true;
-	}
-	return false;
+	const struct capture_event *event =
+		capture_event_find(options->events, options->event_count, capture_event_is_lock);
+
+	if (event)
+		*ret_least_ns = event->least_ns;
+	return event;
 }

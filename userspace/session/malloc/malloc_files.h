@@ -32,7 +32,7 @@ struct malloc_file {
 	enum malloc_kind kind;
 	uint32_t owner;
 	bool probed;			 /* the caller's: for all processes */
-	VEC(struct malloc_place) places; /* by offset; none twice */
+	VEC(struct malloc_place) places; /* none twice */
 };
 
 /* All 0: empty. */

@@ -8,19 +8,12 @@
 /* So many processes have probes of their own: each takes some dozens. */
 #define MAX_OWN 32
 
-static const struct capture_event *find_event(const struct capture_options *options)
-{
-	for (unsigned int i = 0; i < options->event_count; i++)
-		if (capture_event_is_malloc(&options->events[i]))
-			return &options->events[i];
-	return NULL;
-}
-
 void malloc_probes_init(struct malloc_probes *probes, const struct capture_options *options,
 			bool frees)
 {
 	*probes = (struct malloc_probes){
-		.is_on = find_event(options) != NULL,
+		.is_on = capture_event_find(options->events, options->event_count,
+					    capture_event_is_malloc) != NULL,
 		.frees = frees,
 		/* What follows its children has to be there when they begin. */
 		.shared = !options->pid_count || options->follow_children || options->cgroup_path ||
@@ -98,37 +91,39 @@ static int add_places(const struct malloc_probes *probes, struct capture *captur
 	return r < 0 ? r : add_some(probes, capture, file, at, false, err);
 }
 
-static int probe_file(const struct malloc_probes *probes, struct capture *capture,
-		      const struct malloc_file *file, uint32_t pid, uint64_t generation,
-		      const struct mapping *m, struct err *err)
+/* By its mapping: a descriptor. */
+static int open_file(uint32_t pid, const struct mapping *m, struct err *err)
 {
-	_cleanup_close_ int fd = -1;
 	char path[WALL_LINK_BYTES];
-	struct capture_place at = { .trigger = WIRE_TRIGGER_MALLOC, .path = path };
+	int fd;
 
 	wall_link(pid, m->start, m->end, path);
 	fd = wall_open(pid, path);
-	if (fd < 0)
-		return err_sys(err, fd, "cannot open %s of process %u", m->path, pid);
-	/* The kernel reads the pages that it puts probes into: those of a file that was looked at. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!probes->shared) {
-		at.pid = pid;
-		at.generation = generation;
-	}
-	return add_places(probes, capture, file, at, err);
+	return fd < 0 ? err_sys(err, fd, "cannot open %s of process %u", m->path, pid) : fd;
 }
 
 void malloc_probes_note(struct malloc_probes *probes, struct capture *capture, uint32_t pid,
 			uint64_t generation, const struct mapping *m)
 {
 	struct malloc_file *file = malloc_files_get(&probes->files, pid, m);
+	struct capture_place at = { .trigger = WIRE_TRIGGER_MALLOC };
+	_cleanup_close_ int fd = -1;
 	struct err err = { 0 };
+	char path[64];
 
 	if (!file || (probes->shared && file->probed))
 		return;
-	file->probed = true;
-	if (probe_file(probes, capture, file, pid, generation, m, &err) == 0) {
+	fd = open_file(pid, m, &err);
+	/* Where this process has gone, or its file cannot be opened in time, the next one that maps it is asked. */
+	file->probed = fd >= 0;
+	/* The kernel reads the pages that it puts probes into: those of a file that was looked at. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	at.path = path;
+	if (!probes->shared) {
+		at.pid = pid;
+		at.generation = generation;
+	}
+	if (fd >= 0 && add_places(probes, capture, file, at, &err) == 0) {
 		probes->probed++;
 		return;
 	}

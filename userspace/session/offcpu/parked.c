@@ -16,7 +16,7 @@
 
 void parked_release(struct parked *parked)
 {
-	for (size_t i = 0; i < parked->threads.len; i++)
+	for (size_t i = parked->next; i < parked->threads.len; i++)
 		free(parked->threads.items[i]);
 	vec_release(&parked->threads);
 }
@@ -31,7 +31,7 @@ bool parked_is_left(const struct parked *parked)
 	return parked->next < parked->threads.len;
 }
 
-const struct wire_parked *parked_take(struct parked *parked)
+struct wire_parked *parked_take(struct parked *parked)
 {
 	return parked_is_left(parked) ? parked->threads.items[parked->next++] : NULL;
 }

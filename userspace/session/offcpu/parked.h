@@ -13,10 +13,10 @@
 #include "wire.h"
 
 struct parked {
-	VEC(struct wire_parked *) threads; /* owned */
+	VEC(struct wire_parked *) threads; /* owned, from `next` on */
 	size_t next;			   /* who was not taken yet */
 	uint64_t gone;			   /* who was back before his stack was read */
-	int error;			   /* why not all are known */
+	int error;			   /* why not all are known; the first one */
 };
 
 void parked_release(struct parked *parked);
@@ -24,8 +24,8 @@ void parked_release(struct parked *parked);
 /* A copy. */
 void parked_put(struct parked *parked, const struct wire_parked *thread);
 bool parked_is_left(const struct parked *parked);
-/* Borrowed until parked_release(); NULL: that were all. */
-const struct wire_parked *parked_take(struct parked *parked);
+/* The caller's; NULL: that were all. */
+struct wire_parked *parked_take(struct parked *parked);
 
 /* What is asked of the recording. */
 struct parked_wanted {

@@ -42,6 +42,16 @@ static struct span_wait *take(struct spans *spans, uint64_t key)
 	return wait;
 }
 
+/* The half of the other kind; one of the same is told of again, and forgotten. */
+static struct span_wait *take_other(struct spans *spans, uint64_t key, bool wants_sample)
+{
+	struct span_wait *wait = take(spans, key);
+
+	if (wait && (wait->sample != NULL) != wants_sample)
+		span_wait_free(TAKE_PTR(wait));
+	return wait;
+}
+
 static void put(struct spans *spans, uint64_t key, struct span_wait *wait)
 {
 	span_wait_free(take(spans, key));
@@ -68,7 +78,7 @@ struct span_wait *spans_open(struct spans *spans, struct wire_sample *sample,
 			     struct wire_miss *miss, uint64_t now_ns)
 {
 	uint64_t key = span_key(sample->tid, sample->time_ns);
-	struct span_wait *wait = take(spans, key);
+	struct span_wait *wait = take_other(spans, key, false);
 	bool is_closed = wait != NULL;
 
 	if (!wait)
@@ -87,17 +97,15 @@ struct span_wait *spans_open(struct spans *spans, struct wire_sample *sample,
 struct span_wait *spans_close(struct spans *spans, const struct wire_span *span, uint64_t now_ns)
 {
 	uint64_t key = span_key(span->tid, span->time_ns);
-	struct span_wait *wait = take(spans, key);
+	struct span_wait *wait = take_other(spans, key, true);
 
 	if (wait) {
-		wait->is_closed = wait->is_woken = true;
+		wait->is_woken = true;
 		wait->span = *span;
 		return wait;
 	}
 	wait = xcalloc(1, sizeof(*wait));
-	*wait = (struct span_wait){
-		.is_closed = true, .is_woken = true, .span = *span, .since_ns = now_ns
-	};
+	*wait = (struct span_wait){ .is_woken = true, .span = *span, .since_ns = now_ns };
 	put(spans, key, wait);
 	return NULL;
 }

@@ -17,8 +17,7 @@
 struct span_wait {
 	struct wire_sample *sample; /* owned; NULL: its length came first */
 	struct wire_miss *miss;	    /* owned; NULL: its walk is finished */
-	bool is_closed;
-	bool is_woken; /* its thread runs again, or could */
+	bool is_woken;		    /* its thread runs again, or could */
 	struct wire_span span;
 	uint64_t since_ns; /* when it came */
 };

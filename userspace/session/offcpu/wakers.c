@@ -54,6 +54,11 @@ uint32_t wakers_take(struct wakers *wakers, uint32_t tid, uint64_t out_ns, struc
 	return entry ? profile_waker(profile, &entry->waker) : 0;
 }
 
+void wakers_drop(struct wakers *wakers, uint32_t tid, uint64_t out_ns)
+{
+	free(take(wakers, span_key(tid, out_ns)));
+}
+
 void wakers_expire(struct wakers *wakers, uint64_t before_ns)
 {
 	uint64_t key, value;

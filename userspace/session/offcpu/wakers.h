@@ -23,6 +23,8 @@ void wakers_put(struct wakers *wakers, uint32_t tid, uint64_t out_ns,
 		const struct profile_waker *waker, uint64_t now_ns);
 /* Of that thread's wait since OUT_NS, as it is told; an id of PROFILE's, 0: nobody is known. */
 uint32_t wakers_take(struct wakers *wakers, uint32_t tid, uint64_t out_ns, struct profile *profile);
+/* That wait is not told. */
+void wakers_drop(struct wakers *wakers, uint32_t tid, uint64_t out_ns);
 /* Forget those from before BEFORE_NS: their waits were lost. */
 void wakers_expire(struct wakers *wakers, uint64_t before_ns);
 /* The tables are others now. */

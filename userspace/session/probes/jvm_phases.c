@@ -45,15 +45,15 @@ static const struct {
 /* Of these BPF tells more when it knows more. */
 #define KNOW_MORE (1U << JVM_PHASE_JIT | 1U << JVM_PHASE_GC)
 
-static int publish(struct jvm *jvm, uint32_t pid, void *data)
+static int publish(struct jvm *jvm, const struct process *process, void *data)
 {
 	struct jvm_phases *phases = data;
 	struct wire_phases known = { 0 };
 	int r = jvm_get_phases(jvm, phases->wanted & 1U << JVM_PHASE_GC, &known), set = 0;
 
 	/* What is known already is good. */
-	if (r == 0 || r == -EAGAIN)
-		set = capture_set_phases(phases->capture, pid, &known);
+	if (r != -EOPNOTSUPP)
+		set = capture_set_phases(phases->capture, process->pid, &known);
 	return set < 0 ? set : r;
 }
 

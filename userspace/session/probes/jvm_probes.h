@@ -22,4 +22,11 @@ int jvm_probes_open(struct capture *capture, const struct process *process,
 		    enum wire_trigger trigger, const struct jvm_probe *probes, uint32_t count,
 		    struct err *err);
 
+/*
+ * The same at COUNT ADDRESSES of its library, as PROCESS has it mapped: functions' first instructions, which no note tells of. -ENODATA, too: one is not in it.
+ */
+int jvm_probes_open_code(struct capture *capture, const struct process *process,
+			 enum wire_trigger trigger, const uint64_t *addresses, uint32_t count,
+			 struct err *err);
+
 #endif

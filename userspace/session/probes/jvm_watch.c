@@ -38,7 +38,7 @@ bool jvm_watch_has(const struct jvm_watch *watch, const struct process *process)
 static void ask(struct jvm_watch *watch, struct jvm_watched *of, uint64_t now_ns)
 {
 	struct jvm *jvm = jvm_table_get(watch->jvms, of->process);
-	int r = jvm ? watch->ops.publish(jvm, of->process->pid, watch->ops.data) : -EAGAIN;
+	int r = jvm ? watch->ops.publish(jvm, of->process, watch->ops.data) : -EAGAIN;
 
 	of->is_known = r == 0 || r == -EOPNOTSUPP;
 	of->wait_ns = of->wait_ns ? MIN(2 * of->wait_ns, MAX_WAIT_NS) : WAIT_NS;
@@ -80,6 +80,6 @@ void jvm_watch_forget(struct jvm_watch *watch, const struct process *process)
 	if (!of)
 		return;
 	*of = watch->items.items[--watch->items.len];
-	if (!has_pid(watch, process->pid))
+	if (watch->ops.drop && !has_pid(watch, process->pid))
 		watch->ops.drop(process->pid, watch->ops.data);
 }

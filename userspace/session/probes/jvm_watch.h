@@ -11,9 +11,9 @@
 #include "process/process.h"
 
 struct jvm_watch_ops {
-	/* Tell BPF of JVM, the process PID. -EOPNOTSUPP: it has no such thing; other errors: ask again. */
-	int (*publish)(struct jvm *jvm, uint32_t pid, void *data);
-	/* No process of that PID is watched any more. */
+	/* Tell BPF of JVM, which PROCESS is. -EOPNOTSUPP: it has no such thing; other errors: ask again. */
+	int (*publish)(struct jvm *jvm, const struct process *process, void *data);
+	/* No process of that PID is watched any more; NULL: that changes nothing. */
 	void (*drop)(uint32_t pid, void *data);
 	void *data;
 };

@@ -33,7 +33,7 @@ bool safepoint_is_gc(const char *name)
 static bool take_name(const struct wire_sample *sample, char *name, size_t size)
 {
 	size_t count;
-	const char *chars = sample_words_name(sample, &count);
+	const char *chars = sample_words_text(sample, &count);
 
 	if (!chars || !count || count >= size || sample->name_width != 1)
 		return false;

@@ -3,8 +3,8 @@
 # check.sh [lint] [unit] [rootless] [beside] [root] [hostile]: lint, run the tests that are built in $BUILD and print one line
 # with the sums. Hostile tests that run in seconds are root tests, too. MAKE_UNIT_TESTS: how unit tests are made first.
 # A unit test's output is shown when something in it failed, a root test's line by line.
-# A root test that fails is tried once more (tests/root/hp.py): those that passed only then are
-# counted in the line before the last, and are failed tests when they are more than one in a hundred.
+# A test that fails is tried once more (tests/root/hp.py, once_more()): those that passed only then are
+# counted in the line before the last, and are failed tests when they are more than one in a hundred root tests.
 # What failed, each time, is said again before the sums: a long output is often cut to its end.
 set -u
 
@@ -38,7 +38,7 @@ note() {
 	local name=$1 status=$2 p=$3 f=$4 s=$5
 
 	[ "$status" -ne 0 ] && [ "$f" -eq 0 ] && f=1
-	grep -E '^(FAIL |FAILED |\[  FAILED  \] test_)' "$log" | sort -u | cut -c "1-$FAILURE_LENGTH" | sed "s/^/$name: /" >>"$failures"
+	grep -E '^(FAIL |FAILED |\[  FAILED  \] [a-z])' "$log" | sort -u | cut -c "1-$FAILURE_LENGTH" | sed "s/^/$name: /" >>"$failures"
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	if [ "$f" -ne 0 ]; then
 		echo "FAILED $name (exit code $status)"
@@ -59,6 +59,14 @@ run_lint() {
 	note lint "$status" "$(grep -c '^ok ' "$log")" "$(grep -c '^FAILED ' "$log")" 0
 }
 
+# once_more NAME PROGRAM: as root tests, one that has failed is tried again, and counted
+once_more() {
+	grep -E '^\[  FAILED  \] [a-z]' "$log" | sort -u | sed "s/^/$1: /" >>"$failures"
+	echo "# $1: a second try"
+	timeout 120 "$2" >"$log" 2>&1 </dev/null || return
+	retried=$((retried + 1))
+}
+
 run_unit() {
 	local program status
 
@@ -70,7 +78,12 @@ run_unit() {
 		[[ -x $program && $program != *.d ]] || continue
 		timeout 120 "$program" >"$log" 2>&1 </dev/null
 		status=$?
-		[ "$status" -eq 0 ] || cat "$log"
+		if [ "$status" -ne 0 ]; then
+			cat "$log"
+			once_more "${program##*/}" "$program"
+			status=$?
+			[ "$status" -eq 0 ] || cat "$log"
+		fi
 		note "${program##*/}" "$status" "$(count '[  PASSED  ] ')" "$(count '[  FAILED  ] ')" \
 			"$(count '[  SKIPPED ] ')"
 	done

@@ -91,9 +91,18 @@ def for_each_jdk(versions):
     return register
 
 
-def read_by_jdk(path, *types):
-    """Events of these types by the JDK's own reader, which knows what their fields are."""
-    out = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--json", "--events", ",".join(types), path], code=0, timeout=60).out
+# A JVM that runs for a few seconds is not worth its best code: half of its CPU is gone.
+SHORT_LIVED = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
+
+
+def jfr_tool(version, *args, code=0):
+    """What a JDK's own jfr tool says."""
+    return run([os.path.join(jdk(version), "bin", "jfr"), *SHORT_LIVED, *args], code=code, timeout=120)
+
+
+def read_by_jdk(path, *types, version=25, depth=5):
+    """Events of these types by the JDK's own reader, which knows what their fields are; so many frames of each."""
+    out = jfr_tool(version, "print", "--json", "--stack-depth", str(depth), "--events", ",".join(types), path).out
     return [{"type": event["type"], **event["values"]} for event in json.loads(out)["recording"]["events"]]
 
 

@@ -35,6 +35,8 @@ ACCESSORS = re.compile(r"(?:jdk\.internal|sun)\.reflect\.(?:Method|Constructor)A
 BEHIND = ["java.lang.System$1", "java.lang.System$2", "java.lang.reflect.ReflectAccess",
           "java.lang.invoke.MethodHandleImpl$1", "java.util.ArrayList$SubList", "java.util.SubList", "jdk.internal.loader.ClassLoaders$AppClassLoader",
           "jdk.internal.loader.ClassLoaders$BootClassLoader"]
+# A JVM that runs for a second is not worth its best code.
+SHORT_LIVED = ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"]
 # So many classes are asked for at once, and so many calls deep a compiler inlines (MaxInlineLevel is 15).
 BATCH = 400
 DEEP = 15
@@ -176,12 +178,27 @@ class Calls:
             return self._from_hidden(caller, callee)
         self.load([owner_of(caller)])
         self.used.add(caller)
+        self.load(self._owners_of(caller, callee))
+        return any(self._matches(one, callee) for one in self._called(caller, callee))
+
+    def load_for(self, pairs):
+        """At once what direct() would load for each of these (caller, callee), one after the other."""
+        pairs = [(caller, callee) for caller, callee in pairs if not is_hidden(owner_of(caller))]
+        self.load(sorted({owner_of(caller) for caller, _ in pairs}))
+        self.load(sorted({owner for caller, callee in pairs for owner in self._owners_of(caller, callee)}))
+
+    def _called(self, caller, callee):
+        """Of what CALLER calls that which may be CALLEE."""
         name = callee.rpartition(".")[2]
-        called = [one for one in self.callees.get(caller, ())
-                  if one.startswith("(") or one.rpartition(".")[2] == name or POLYMORPHIC.match(one)]
-        if called and not callee.startswith("("):
-            self.load([owner_of(callee), *(owner_of(one) for one in called if not one.startswith("("))])
-        return any(self._matches(one, callee) for one in called)
+        return [one for one in self.callees.get(caller, ())
+                if one.startswith("(") or one.rpartition(".")[2] == name or POLYMORPHIC.match(one)]
+
+    def _owners_of(self, caller, callee):
+        """The classes that tell which of them is CALLEE."""
+        called = self._called(caller, callee)
+        if not called or callee.startswith("("):
+            return []
+        return [owner_of(callee), *(owner_of(one) for one in called if not one.startswith("("))]
 
     @staticmethod
     def _from_hidden(caller, callee):
@@ -267,7 +284,7 @@ def of_file(path):
 def of_jdk(home, class_path):
     """Asks this JDK's javap."""
     def read(names):
-        done = subprocess.run([os.path.join(home, "bin", "javap"), "-c", "-p", "-cp", class_path, *names],
+        done = subprocess.run([os.path.join(home, "bin", "javap"), *SHORT_LIVED, "-c", "-p", "-cp", class_path, *names],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         return done.stdout.decode("utf-8", "replace")
     calls = Calls(read)

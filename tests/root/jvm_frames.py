@@ -4,6 +4,7 @@
 How HotSpot begins a thread that runs Java, how C calls Java, by what Java frames are left downwards,
 and which frames have no name. JDK 17 to 25 have the same here; names are those of libjvm.so's symbols.
 """
+import functools
 import re
 
 import gates
@@ -62,6 +63,7 @@ RUNTIME = re.compile(r"(?:SharedRuntime|InterpreterRuntime|OptoRuntime|Runtime1|
                      r"JavaThread::check_special_condition_for_native_trans|SATBMarkQueueSet::enqueue_known_active")
 
 
+@functools.lru_cache(100000)
 def name_of(frame):
     """A frame without its annotation and without a C++ function's arguments (JDK 28: what a stub belongs to)."""
     return plain_name(KIND.sub("", frame)).rstrip()
@@ -71,6 +73,7 @@ def is_kernel(frame):
     return frame.endswith("_[k]")
 
 
+@functools.lru_cache(100000)
 def is_java(frame):
     """A Java frame that has a name."""
     return bool(JAVA.search(frame)) and not is_nameless(frame)

@@ -207,6 +207,8 @@ def judge_case(case, process, lines):
     judge = Judge(tree_of_garbage() if case.workload == "Garbage" else tree_of(paths_of(case)), process)
     parsed = [(line, [parse_frame(frame) for frame in line.frames]) for line in lines]
     process.calls.load(sorted({owner_of(frame.name) for _, frames in parsed for frame in frames if frame.java}))
+    process.calls.load_for({(above.name, frame.name) for _, frames in parsed for above, frame in zip(frames, frames[1:])
+                            if above.java and frame.java})
     mine, others = NO_ROW, NO_ROW
     for line, frames in parsed:
         if line.thread.startswith(("[spine ", "[garbage ")):

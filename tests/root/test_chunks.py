@@ -84,7 +84,7 @@ def names_and_sums():
 def the_jdks_tool_reads_them():
     need_root()
     path, stats = stats_of("--chunk-time", "1s", "-F", HZ, "--", os.path.join(WORKLOADS, "burn"), 4)
-    out = run([os.path.join(jdk(17), "bin", "jfr"), "summary", path], code=0, timeout=120).out
+    out = jfr_tool(17, "summary", path).out
     expect_match(rf"Chunks: {chunks_in(path)}$", out, "summary")
     expect_match(rf"jdk\.ExecutionSample\s+{stats['samples']}\s", out, "summary")
 

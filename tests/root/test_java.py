@@ -249,12 +249,9 @@ def wall_of(text):
     return round(seconds) * 10**9 + int(fraction.ljust(9, "0")[:9] or 0)
 
 
-def samples_with_time(path, home):
+def samples_with_time(path, version):
     """(time, names root first) of every sample, as the JDK's own jfr tool reads them."""
-    text = run([os.path.join(home, "bin", "jfr"), "print", "--json", "--stack-depth", "2048",
-                "--events", "jdk.ExecutionSample", path], timeout=120, code=0).out
-    for event in json.loads(text)["recording"]["events"]:
-        values = event["values"]
+    for values in read_by_jdk(path, "jdk.ExecutionSample", version=version, depth=2048):
         frames = (values["stackTrace"] or {}).get("frames", [])
         names = [f"{(f['method']['type'] or {}).get('name', '')}.{f['method']['name']}"
                  for f in reversed(frames)]
@@ -301,13 +298,13 @@ class Moments:
     def judge(self):
         reused = self.reused()
         named = wrong = evicted = 0
-        for when, names in samples_with_time(self.path, jdk(self.version)):
+        for when, names in samples_with_time(self.path, self.version):
             inside = [int(m.group(1)) for m in (re.search(r"Epoch_(\d{3})", n) for n in names) if m]
             evicted += any("[evicted]" in name for name in names)
             for k in set(inside):
                 named += 1
                 begin, end = self.epochs.get(k, (0, 2**63))
-                # Class definition and the moment of printing lie outside: 5 ms on both sides.
+                # Two clocks are compared, and the moment of printing lies outside: 5 ms on both sides.
                 if not begin - 5e6 <= when - self.offset <= end + 5e6:
                     wrong += 1
                     wrong <= 5 and print(f"# Epoch_{k:03} at {(when - self.offset - begin) / 1e6:.3f} ms of its "

@@ -77,7 +77,8 @@ def run_starts(version, lives):
 def sum_up(lines, calls):
     """Samples by verdict, and an example of each."""
     counts, examples = collections.Counter(), {}
-    calls.load(sorted({owner_of(name_of(frame)) for line in lines for frame in line.frames if frame.endswith("_[0]")}))
+    calls.load_for({(name_of(above), name_of(frame)) for line in lines for above, frame in zip(line.frames, line.frames[1:])
+                    if is_java(above) and is_java(frame) and above.endswith("_[0]")})
     for line in lines:
         verdict = judge_start(line.frames, calls)
         counts[verdict] += line.count

@@ -7,7 +7,7 @@ SAMPLES = 24  # of one fixture in tests/unit/recording_fixture.h; the file has t
 
 
 def jfr(version, *args, code=0):
-    return run([os.path.join(jdk(version), "bin", "jfr"), *args], code=code, timeout=120)
+    return jfr_tool(version, *args, code=code)
 
 
 def fixture():

@@ -100,8 +100,7 @@ def recorded():
 
 
 def events_of(path):
-    out = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--json", "--events", "hostprof.KernelLock", path], code=0, timeout=60).out
-    return [event["values"] for event in json.loads(out)["recording"]["events"]]
+    return read_by_jdk(path, "hostprof.KernelLock")
 
 
 def stats_of_locks(stats):

@@ -113,8 +113,7 @@ def alone_of_glibc():
     print(f"# left out: {others}; lost: {stats['lost']}")
     expect(others["condition"] >= ROUNDS - 1 and "mutex" not in others, f"others: {others}")
     expect_equal(stats["lost"], 0, "lost samples")
-    out = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--json", "--events", "profiler.NativeLock", path], code=0, timeout=60).out
-    events = [event["values"] for event in json.loads(out)["recording"]["events"]]
+    events = read_by_jdk(path, "profiler.NativeLock")
     expect_equal(collections.Counter(event["reason"] for event in events), {"mutex": ROUNDS, "rwlock": 2 * ROUNDS}, "events")
     ns = sum(float(event["duration"][2:-1]) * event["chance"] for event in events) * 1e9
     expect_between(ns / total(collapsed(path, "--event", "nativelock", "--total")), 0.9999, 1.0001, "durations")

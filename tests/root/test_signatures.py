@@ -147,9 +147,7 @@ def compiled_by_the_agent(version):
 
 def methods_of_jfr(version, path):
     """(class, name, descriptor) of the methods that the JDK's own reader finds in samples."""
-    text = run([os.path.join(jdk(version), "bin", "jfr"), "print", "--json", "--stack-depth", "100",
-                "--events", "jdk.ExecutionSample", path], code=0, timeout=120).out
-    stacks = [event["values"]["stackTrace"] for event in json.loads(text)["recording"]["events"]]
+    stacks = [event["stackTrace"] for event in read_by_jdk(path, "jdk.ExecutionSample", version=version, depth=100)]
     return {(frame["method"]["type"]["name"], frame["method"]["name"], frame["method"]["descriptor"])
             for stack in stacks if stack for frame in stack["frames"]}
 

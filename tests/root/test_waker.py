@@ -94,7 +94,7 @@ def recording():
     process = native("wakers", MS, stdin=subprocess.PIPE).wait_text()
     path, lines, figures = record_waits(process, "-e", "offcpu")
     told = {row[0]: row[1:] for row in map(str.split, process.text.splitlines()) if len(row) == 4}
-    printed = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--events", "hostprof.OffCpuSample", "--stack-depth", "64", path]).out
+    printed = jfr_tool(25, "print", "--events", "hostprof.OffCpuSample", "--stack-depth", "64", path).out
     return Recorded(process.pid, lines, figures, told, printed)
 
 

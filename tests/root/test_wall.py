@@ -21,9 +21,7 @@ Run = collections.namedtuple("Run", "pids ns elapsed weight intervals samples")
 
 
 def read_events(path):
-    text = run([os.path.join(jdk(17), "bin", "jfr"), "print", "--json", "--stack-depth", "1", "--events",
-                "profiler.WallClockSample", path], code=0, timeout=60).out
-    return [event["values"] for event in json.loads(text)["recording"]["events"]]
+    return read_by_jdk(path, "profiler.WallClockSample", version=17, depth=1)
 
 
 @shared

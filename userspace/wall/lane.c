@@ -26,6 +26,8 @@
 /* In which a process begins on a host that is busy. */
 #define BEGIN_NS   (2 * NSEC_PER_SEC)
 #define STAT_BYTES 4096
+/* What a nursery took that was just being killed has died with it: the next one is the first that a new nursery makes. */
+#define MOST_OTHERS 2
 
 /* Processes of all lanes so far: two that follow each other in different lanes are not taken for one. */
 static _Atomic uint64_t generations;
@@ -358,8 +360,8 @@ int64_t lane_call(struct lane *lane, int fd, int *ret_fd)
 	if (!lane->nursery)
 		return trade->carry_out(lane->call, fd, ret_fd);
 	r = ask(lane, fd);
-	if (r == -ECHILD && !trade->is_hostile && ask_another(lane) == 0)
-		r = ask(lane, fd);
+	for (int i = 0; i < MOST_OTHERS && r == -ECHILD && lane->call && !trade->is_hostile; i++)
+		r = ask_another(lane) == 0 ? ask(lane, fd) : -ECHILD;
 	if (r < 0) {
 		leave(lane);
 		return r;

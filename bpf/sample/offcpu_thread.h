@@ -323,7 +323,7 @@ static __noinline struct wire_offcpu *offcpu_switch(__u64 *ctx)
 /* All of this runs with the lock of the thread that is woken held, and interrupts off. */
 
 /*
- * Where the preempt count is, in bytes from `runqueues` on, among the variables that each cpu has (userspace/capture/preempt_count.h); 0: not
+ * Where the preempt count is, in bytes from `runqueues` on, among the variables that each cpu has (userspace/capture/kernel/preempt_count.h); 0: not
  * known. A __ksym would say so, too, but only where the kernel keeps the names of its data (CONFIG_KALLSYMS_ALL); and one that is not
  * there, as the variable's name changes, is searched for in all modules, which takes more rights than we ask for.
  */

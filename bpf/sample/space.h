@@ -68,30 +68,30 @@ static __always_inline void space_count_stray(struct scratch *s)
 }
 
 /* A child has its parent's mappings, until it execs: the exec_id tells then. */
-static __always_inline void space_fork(struct task_struct *parent, struct task_struct *child)
+static __always_inline void space_fork(struct task_struct *parent, wire_u32 tgid, wire_u64 start_ns,
+				       wire_u32 exec_id)
 {
-	wire_u64 start_ns = BPF_CORE_READ(parent, group_leader, start_time);
-	wire_u32 exec_id = parent->self_exec_id, tgid = child->tgid;
-	struct wire_space *space = space_find(parent->tgid, start_ns, exec_id);
+	wire_u64 parent_ns = BPF_CORE_READ(parent, group_leader, start_time);
+	wire_u32 parent_exec = parent->self_exec_id;
+	struct wire_space *space = space_find(parent->tgid, parent_ns, parent_exec);
 	struct wire_space copy;
 
 	if (!space)
 		return;
 	copy = *space;
-	if (!space_is_still(space, start_ns, exec_id))
+	if (!space_is_still(space, parent_ns, parent_exec))
 		return;
-	copy.start_ns = child->start_time;
-	copy.exec_id = (wire_u32)child->self_exec_id;
+	copy.start_ns = start_ns;
+	copy.exec_id = exec_id;
 	bpf_map_update_elem(&spaces, &tgid, &copy, BPF_ANY);
 }
 
 /* The last reference to the task is gone; its pid may be another process's by now. */
-static __always_inline void space_forget(struct task_struct *task)
+static __always_inline void space_forget(wire_u32 tgid, wire_u64 start_ns)
 {
-	wire_u32 tgid = task->tgid;
 	struct wire_space *space = bpf_map_lookup_elem(&spaces, &tgid);
 
-	if (space && space->start_ns == task->start_time)
+	if (space && space->start_ns == start_ns)
 		bpf_map_delete_elem(&spaces, &tgid);
 }
 

@@ -27,11 +27,8 @@ static __always_inline bool target_has(wire_u32 tgid, wire_u64 start_ns)
 	return known && target_is_same(known, start_ns);
 }
 
-static __always_inline void target_fork(struct task_struct *parent, struct task_struct *child)
+static __always_inline void target_fork(struct task_struct *parent, wire_u32 tgid, wire_u64 start_ns)
 {
-	wire_u32 tgid = child->tgid;
-	wire_u64 start_ns = child->start_time;
-
 	if (target_has(parent->tgid, parent->group_leader->start_time))
 		bpf_map_update_elem(&targets, &tgid, &start_ns, BPF_ANY);
 }

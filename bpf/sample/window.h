@@ -59,15 +59,14 @@ static __always_inline void window_set(bool opens)
 	bpf_map_update_elem(&windows, &tgid, &window, BPF_ANY);
 }
 
-static __always_inline void window_forget(struct task_struct *task)
+static __always_inline void window_forget(wire_u32 tgid, wire_u64 start_ns)
 {
-	wire_u32 tgid = task->tgid;
 	struct window *window;
 
 	if (!window_has_begin && !window_has_end)
 		return;
 	window = bpf_map_lookup_elem(&windows, &tgid);
-	if (window && window->start_ns == task->start_time)
+	if (window && window->start_ns == start_ns)
 		bpf_map_delete_elem(&windows, &tgid);
 }
 

@@ -4,7 +4,7 @@ from .mutant import Mutant
 
 WAKING = "bpf/sample/waking.h"
 LOADED = "userspace/capture/bpf_session.c"
-COUNT = "userspace/capture/preempt_count.c"
+COUNT = "userspace/capture/kernel/preempt_count.c"
 CHECK = "userspace/capture/rings/sample_check.c"
 NAMES = "userspace/symbolize/waits/waker.c"
 WAKERS = "userspace/session/offcpu/wakers.c"

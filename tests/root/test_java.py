@@ -300,7 +300,9 @@ class Moments:
         named = wrong = evicted = 0
         for when, names in samples_with_time(self.path, self.version):
             inside = [int(m.group(1)) for m in (re.search(r"Epoch_(\d{3})", n) for n in names) if m]
-            evicted += any("[evicted]" in name for name in names)
+            if any("[evicted]" in name for name in names):
+                evicted += 1
+                evicted <= 20 and print(f"# evicted at {(when - self.offset - min(self.epochs.values())[0]) / 1e6:.1f} ms: {names[-3:]}")
             for k in set(inside):
                 named += 1
                 begin, end = self.epochs.get(k, (0, 2**63))

@@ -5,9 +5,11 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "capture/kernel/kernel_types.h"
 #include "capture/preflight/preflight.h"
 #include "capture/probes/uprobe_session.h"
 #include "capture/table_sizes.h"
@@ -235,15 +237,31 @@ static int session_explain(struct err *err, int r, const char *what)
 	return last_warning[0] ? err_hint(err, "%s", last_warning) : r;
 }
 
+/* TYPES_FD: a file for those of the kernel's types that the programs read. Where it cannot be written libbpf reads all of them itself. */
+static struct hostprof_bpf *session_open_programs(int types_fd)
+{
+	char path[sizeof("/proc/self/fd/") + 16];
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = path);
+	struct hostprof_bpf *skel;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types_fd);
+	skel = hostprof_bpf__open_opts(&options);
+	if (!skel || kernel_types_write(bpf_object__btf(skel->obj), types_fd) == 0)
+		return skel;
+	hostprof_bpf__destroy(skel);
+	return hostprof_bpf__open();
+}
+
 int bpf_session_open(const struct bpf_session_options *options, struct bpf_session **ret_session,
 		     struct err *err)
 {
 	_cleanup_(bpf_session_freep) struct bpf_session *session = xcalloc(1, sizeof(*session));
+	_cleanup_close_ int types_fd = memfd_create("kernel types", MFD_CLOEXEC);
 	int r;
 
 	libbpf_set_print(keep_warning);
 	last_warning[0] = 0;
-	session->skel = hostprof_bpf__open();
+	session->skel = session_open_programs(types_fd);
 	if (!session->skel)
 		return session_explain(err, -errno, "open");
 	session_configure(session->skel, options);

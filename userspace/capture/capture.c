@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "capture/capture_private.h"
 #include "capture/cgroup_filter.h"
-#include "capture/preempt_count.h"
+#include "capture/kernel/preempt_count.h"
 #include "capture/probes/uprobe_returns.h"
 #include "capture/probes/uprobe_session.h"
 

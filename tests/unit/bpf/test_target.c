@@ -270,8 +270,8 @@ static void children_of_targets(void **state)
 	other.group_leader = &other;
 	child.group_leader = &child;
 	assert_true(wanted(&named));
-	target_fork(&other, &stranger);
-	target_fork(&thread, &child); /* of any of its threads */
+	target_fork(&other, stranger.tgid, stranger.start_time);
+	target_fork(&thread, child.tgid, child.start_time); /* of any of its threads */
 	assert_true(wanted(&child));
 	assert_false(wanted(&stranger));
 	assert_false(wanted(&again));

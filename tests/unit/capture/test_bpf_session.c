@@ -55,6 +55,21 @@ static void what_programs_are_told(void **state)
 	assert_false(f.rodata.event_is_clock[3]);
 }
 
+/* libbpf reads the kernel's types itself where we cannot. */
+static void types_of_the_kernel(void **state)
+{
+	struct bpf_session_options options = usual(NULL, 0);
+
+	(void)state;
+	strbuf_addch(&f.log, '\n');
+	bpf_session_free(opened(&options));
+	expect_line("open, types by ours\ntypes %d\n", 0);
+	assert_null(strstr(f.log.buf, "libbpf\n"));
+	f.types_error = -EOPNOTSUPP;
+	bpf_session_free(opened(&options));
+	expect_line("types %d\nopen, types by libbpf\n", -EOPNOTSUPP);
+}
+
 static void edges_of_a_window(void **state)
 {
 	struct capture_event events[1] = { 0 }, edge = { .trigger = WIRE_TRIGGER_UPROBE };
@@ -283,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(sizes_of_maps, set_up),
 		cmocka_unit_test_setup(what_programs_are_told, set_up),
+		cmocka_unit_test_setup(types_of_the_kernel, set_up),
 		cmocka_unit_test_setup(edges_of_a_window, set_up),
 		cmocka_unit_test_setup(cpus_that_are_sampled, set_up),
 		cmocka_unit_test_setup(misses_while_sampling, set_up),

@@ -4,7 +4,7 @@
 
 #include <bpf/btf.h>
 
-#include "capture/preempt_count.h"
+#include "capture/kernel/preempt_count.h"
 
 #define RUNQUEUES_AT 0x2c000
 

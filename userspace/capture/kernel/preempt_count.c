@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/preempt_count.h"
+#include "capture/kernel/preempt_count.h"
 
 #include <bpf/btf.h>
 #include <stdbool.h>

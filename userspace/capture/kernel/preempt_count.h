@@ -3,8 +3,8 @@
  * Where a cpu's preempt count is, as the kernel's BTF has it: `__preempt_count`, in Linux 6.2 to 6.14 a member of `pcpu_hot`
  * (arch/x86/include/asm/preempt.h, current.h). It says whether the cpu serves an interrupt.
  */
-#ifndef HOSTPROF_CAPTURE_PREEMPT_COUNT_H
-#define HOSTPROF_CAPTURE_PREEMPT_COUNT_H
+#ifndef HOSTPROF_CAPTURE_KERNEL_PREEMPT_COUNT_H
+#define HOSTPROF_CAPTURE_KERNEL_PREEMPT_COUNT_H
 
 #include <stdint.h>
 

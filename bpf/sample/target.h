@@ -27,7 +27,8 @@ static __always_inline bool target_has(wire_u32 tgid, wire_u64 start_ns)
 	return known && target_is_same(known, start_ns);
 }
 
-static __always_inline void target_fork(struct task_struct *parent, wire_u32 tgid, wire_u64 start_ns)
+static __always_inline void target_fork(struct task_struct *parent, wire_u32 tgid,
+					wire_u64 start_ns)
 {
 	if (target_has(parent->tgid, parent->group_leader->start_time))
 		bpf_map_update_elem(&targets, &tgid, &start_ns, BPF_ANY);

@@ -18,6 +18,8 @@ UPROBE = "userspace/capture/probes/uprobe.c"
 PROBE_PMU = "userspace/capture/probes/probe_pmu.c"
 TRACEPOINT = "userspace/capture/probes/tracepoint.c"
 LOADED = "userspace/capture/bpf_session.c"
+TYPES = "userspace/capture/kernel/kernel_types.c"
+CUT = ["test_kernel_types"]
 FIND = "userspace/symbolize/probe_find.c"
 
 TICK = "bpf/sample/tick.h"
@@ -121,6 +123,18 @@ PUMPS = [
     Mutant("nobody is calmed", THREAD, "\tnote(0, gettid());\n", "", ["test_urgent_thread"]),
     Mutant("why the program is not there is forgotten", CAPTURE, "if (c->load.error.code) {", "if (0) {", ["test_capture", "test_capture_places"]),
     Mutant("rings that the program does not get", CAPTURE, "err_sys(err, r, \"cannot start a thread\") : rings_publish(c->rings, err);", "r : 0;", WHOLE),
+    Mutant("libbpf reads all types of the kernel", LOADED, "kernel_types_write(bpf_object__btf(skel->obj), types_fd) == 0", "1", ["test_bpf_session"]),
+    Mutant("types that could not be cut are used", LOADED, "\thostprof_bpf__destroy(skel);\n\treturn hostprof_bpf__open();", "\treturn skel;", ["test_bpf_session"]),
+    Mutant("types: a flavour is a name of the kernel's", TYPES, "flavour ? (size_t)(flavour - name) : strlen(name)", "strlen(name)", CUT),
+    Mutant("types: what a pointer points to comes along", TYPES, "is_pointer ? &cut->any_pointer : &cut->new_ids[id]", "&cut->new_ids[id]", CUT),
+    Mutant("types: a pointer points to what it did", TYPES, "case BTF_KIND_PTR: copy.type = BTF_VOID; break;", "case BTF_KIND_PTR: break;", CUT),
+    Mutant("types: a member's type has the kernel's number", TYPES, "int r = cut_take(cut, member.type, &member.type);", "uint32_t other;\n\t\tint r = cut_take(cut, member.type, &other);", CUT),
+    Mutant("types: elements of an array have the kernel's number", TYPES, "int r = cut_take(cut, array.type, &array.type);", "uint32_t other;\n\tint r = cut_take(cut, array.type, &other);", CUT),
+    Mutant("types: names of members are the kernel's", TYPES, "member.name_off = cut_add_string(cut, member.name_off);", "", CUT),
+    Mutant("types: enumerations keep their number of values", TYPES, "copy.info &= ~BTF_INFO_VLEN(~0U);", "", CUT),
+    Mutant("types: those that end early are read", TYPES, "if ((size_t)more > left - sizeof(*type))", "if (0)", CUT),
+    Mutant("types: a number that there is not is looked up", TYPES, "if (id >= cut->at.len)", "if (0)", CUT),
+    Mutant("types: an unknown kind has nothing behind it", TYPES, "default: return -1;", "default: return 0;", CUT),
     Mutant("another array of rings", LOADED, "r = bpf_map__reuse_fd(session->skel->maps.rings, options->rings_fd);", "r = 0;", ["test_bpf_session"]),
 ]
 

@@ -28,7 +28,7 @@ MUTANTS = [
     Mutant("wall: who asks waits awake whatever he has asked", LANE, "&& lane->terms.trade->is_quick(call->op)", "", ["test_lane"]),
     Mutant("wall: for memory one goes to sleep", BROKER, "return !opens_file(op);", "return op > 0 && !opens_file(op);", ["test_lane"]),
     Mutant("wall: what a broker used before a pause is not known", TRADE, "\tnote_cpu(call);\n\tfutex_sleep", "\tfutex_sleep", ["test_lane"]),
-    Mutant("wall: what a dead broker was asked is lost", LANE, "if (r == -ECHILD && !trade->is_hostile && ask_another(lane) == 0)", "if (0)", CALLS),
+    Mutant("wall: what a dead broker was asked is lost", LANE, "i < MOST_OTHERS && ", "0 && ", CALLS),
     Mutant("wall: a nursery that was killed stays so", NURSERY, "while (pid > 0 && WIFSIGNALED(status));", "while (0);", CALLS),
     Mutant("wall: who goes first waits for the nursery", NURSERY, "if (urgent)\n\t\tbe_urgent(true);", ";", CALLS),
     Mutant("wall: whom the nursery makes goes first", NURSERY, "\t\tbe_usual();\n", "\t\t;\n", CALLS),

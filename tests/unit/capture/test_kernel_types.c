@@ -230,6 +230,22 @@ static void damaged_types(void **state)
 	assert_true(refused > 500);
 }
 
+/* The last member's last word is no part of the types. */
+static void types_that_end_early(void **state)
+{
+	const void *data;
+	uint32_t len;
+	char *copy;
+
+	(void)state;
+	make_kernel();
+	data = btf__raw_data(kernel, &len);
+	copy = xmemdup(data, len);
+	((struct btf_header *)copy)->type_len -= sizeof(uint32_t);
+	assert_int_equal(cut_bytes(copy, len), -EBADMSG);
+	free(copy);
+}
+
 static void a_kind_of_a_later_kernel(void **state)
 {
 	struct btf_type *first;
@@ -298,6 +314,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(flavours_and_what_has_no_name, begin, end),
 		cmocka_unit_test_setup_teardown(nothing_is_wanted, begin, end),
 		cmocka_unit_test_setup_teardown(damaged_types, begin, end),
+		cmocka_unit_test_setup_teardown(types_that_end_early, begin, end),
 		cmocka_unit_test_setup_teardown(a_kind_of_a_later_kernel, begin, end),
 		cmocka_unit_test_setup_teardown(what_no_structure_has, begin, end),
 		cmocka_unit_test_setup_teardown(the_running_kernel, begin, end),

@@ -15,6 +15,13 @@
 /* Steps of places (bpf/sample/offcpu.h): how often one is doubled where short waits are not wanted, and the shortest. */
 #define WIRE_OFFCPU_STEP_DOUBLED  6
 #define WIRE_OFFCPU_LEAST_STEP_NS 10000ULL
+/*
+ * Stacks that a cpu walks in 100 ms at most, some percent of its time, and all of a host together, which one thread of ours puts together;
+ * and what a cpu may walk however many there are.
+ */
+#define WIRE_OFFCPU_MOST_WALKS	400
+#define WIRE_OFFCPU_HOST_WALKS	800
+#define WIRE_OFFCPU_LEAST_WALKS 10
 
 /* What came of a stack when its thread left. */
 enum wire_offcpu_fate {

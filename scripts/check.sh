@@ -4,7 +4,8 @@
 # with the sums. Hostile tests that run in seconds are root tests, too. MAKE_UNIT_TESTS: how unit tests are made first.
 # A unit test's output is shown when something in it failed, a root test's line by line.
 # A test that fails is tried once more (tests/root/hp.py, once_more()): those that passed only then are
-# counted in the line before the last, and are failed tests when they are more than one in a hundred root tests.
+# counted in the line before the last, and are failed tests when they are more than two in a hundred root tests:
+# cpus of virtual machines stand still for a tenth of a second now and then.
 # What failed, each time, is said again before the sums: a long output is often cut to its end.
 set -u
 
@@ -148,8 +149,8 @@ run_files() {
 # A busy machine may upset a measurement, but not many.
 judge_retries() {
 	echo "$retried passed on retry"
-	if [ $((retried * 100)) -gt "$root_tests" ]; then
-		echo "FAILED: of $root_tests root tests no more than one in a hundred may need a second try"
+	if [ $((retried * 50)) -gt "$root_tests" ]; then
+		echo "FAILED: of $root_tests root tests no more than two in a hundred may need a second try"
 		passed=$((passed - retried)) failed=$((failed + retried))
 	fi
 }

@@ -27,9 +27,8 @@
 #define OFFCPU_SQUARE_SHIFT 8
 /* A wait changes its place's mean square by this part (a power of two) of the difference; the first ones by more. */
 #define OFFCPU_LEARN_SHIFT 8
-/* A cpu that walks more stacks than this in 100 ms doubles its step: they take some percent of its time. */
-#define OFFCPU_WINDOW_NS   100000000ULL
-#define OFFCPU_WINDOW_MOST 400
+/* A cpu that walks more stacks than WIRE_OFFCPU_MOST_WALKS in that time, or its part of the host's, doubles its step. */
+#define OFFCPU_WINDOW_NS 100000000ULL
 
 /* Of what is owed to a place a sample gets this part (a power of two), and weighs this part of its own at least. */
 #define OFFCPU_OWED_SHIFT  1
@@ -171,14 +170,14 @@ static inline wire_u32 offcpu_halved(wire_u64 square, wire_u32 doubled)
 	return halved;
 }
 
-/* How often the cpu's step is doubled at NOW_NS. Of each window that has gone by with few walks once less. */
-static inline wire_u32 offcpu_rate_doubled(struct offcpu_rate *rate, wire_u64 now_ns)
+/* How often the cpu's step is doubled at NOW_NS. Of each window that has gone by with few walks, of MOST, once less. */
+static inline wire_u32 offcpu_rate_doubled(struct offcpu_rate *rate, wire_u64 now_ns, wire_u32 most)
 {
 	wire_u64 windows = (now_ns - rate->window_ns) / OFFCPU_WINDOW_NS;
 
 	if (!windows)
 		return rate->doubled;
-	if (rate->taken >= OFFCPU_WINDOW_MOST / 2)
+	if (rate->taken >= most / 2)
 		windows--;
 	rate->doubled = windows >= rate->doubled ? 0 : rate->doubled - (wire_u32)windows;
 	rate->window_ns = now_ns;
@@ -186,10 +185,10 @@ static inline wire_u32 offcpu_rate_doubled(struct offcpu_rate *rate, wire_u64 no
 	return rate->doubled;
 }
 
-/* A stack is walked. */
-static inline void offcpu_rate_count(struct offcpu_rate *rate)
+/* A stack is walked, one of MOST in a window. */
+static inline void offcpu_rate_count(struct offcpu_rate *rate, wire_u32 most)
 {
-	if (++rate->taken < OFFCPU_WINDOW_MOST)
+	if (++rate->taken < most)
 		return;
 	if (rate->doubled < WIRE_OFFCPU_MOST_HALVED)
 		rate->doubled++;

@@ -13,6 +13,8 @@
 /* Shorter waits are not wanted; OFFCPU_STEP_NS, or that; and how often it is doubled from the first. */
 const volatile wire_u64 offcpu_least_ns;
 const volatile wire_u64 offcpu_step_ns = OFFCPU_STEP_NS;
+/* Of a cpu, in a window. */
+const volatile wire_u32 offcpu_most_walks = WIRE_OFFCPU_MOST_WALKS;
 const volatile wire_u32 offcpu_doubled;
 /* -e nativelock: no other waits than those for a futex. */
 const volatile bool offcpu_only_futexes;
@@ -250,12 +252,13 @@ static __always_inline bool offcpu_choose(struct wire_offcpu *thread, wire_u64 n
 
 	if (!rate)
 		return false;
-	halved = offcpu_halved(site->square,
-			       (offcpu_doubled + offcpu_rate_doubled(rate, now_ns)) & 31);
+	halved = offcpu_halved(
+		site->square,
+		(offcpu_doubled + offcpu_rate_doubled(rate, now_ns, offcpu_most_walks)) & 31);
 	thread->halved = halved;
 	if (!draw_is_taken(halved, bpf_get_prandom_u32()))
 		return false;
-	offcpu_rate_count(rate);
+	offcpu_rate_count(rate, offcpu_most_walks);
 	return true;
 }
 
@@ -348,7 +351,7 @@ static __always_inline bool offcpu_waker_has_room(wire_u64 now_ns)
 	wire_u32 one = 1;
 	struct offcpu_rate *rate = bpf_map_lookup_elem(&offcpu_rates, &one);
 
-	return rate && waking_has_room(rate, now_ns);
+	return rate && waking_has_room(rate, now_ns, offcpu_most_walks);
 }
 
 /*

@@ -25,14 +25,14 @@ static inline bool waking_is_wanted(const struct wire_offcpu *thread, wire_u64 l
 	       offcpu_length(thread->out_ns, thread->woken_ns) >= least_ns;
 }
 
-/* May this cpu walk one more? As many as of those that leave; which waits have none is a matter of their time. */
-static inline bool waking_has_room(struct offcpu_rate *rate, wire_u64 now_ns)
+/* May this cpu walk one more? As many as of those that leave, MOST in a window; which waits have none is a matter of their time. */
+static inline bool waking_has_room(struct offcpu_rate *rate, wire_u64 now_ns, wire_u32 most)
 {
 	if (now_ns - rate->window_ns >= OFFCPU_WINDOW_NS) {
 		rate->window_ns = now_ns;
 		rate->taken = 0;
 	}
-	if (rate->taken >= OFFCPU_WINDOW_MOST)
+	if (rate->taken >= most)
 		return false;
 	rate->taken++;
 	return true;

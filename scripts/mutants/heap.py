@@ -13,6 +13,8 @@ WALKS = ["test_frozen"]
 LEARNS = ["test_pipeline_learn"]
 
 MUTANTS = [
+    Mutant("thread list: one that was replaced meanwhile is believed", "userspace/jvm/heap/java_threads.c", "if (!r && before == after)", "if (!r)", ["test_java_threads"]),
+    Mutant("thread list: it is read once", "userspace/jvm/heap/java_threads.c", "i < MAX_LISTS", "i < 1", ["test_java_threads"]),
     Mutant("late: methods are never marked", "userspace/unwind/unwinder.c", "words[0] |= WIRE_FRAME_LATE;", ";", ["test_unwinder_late"]),
     Mutant("late: at once is late", "userspace/unwind/unwinder.c", " || clock_now_ns() - job->miss->time_ns < PROMPT_NS)", ")", ["test_unwinder_late"]),
     Mutant("late: pages of the walk are looked at", "userspace/unwind/unwinder.c", "	unwind_pages_drop(unwinder->pages);\n	ended", "	ended", ["test_unwinder_late"]),

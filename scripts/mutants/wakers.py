@@ -29,7 +29,7 @@ MUTANTS = [
     Mutant("wakers: not while the wait's stack is walked", WAKING, "&& thread->fate != WIRE_OFFCPU_WALKED", "", WHO),
     Mutant("wakers: of who lost its cpu", WAKING, "return thread->state != WIRE_STATE_QUEUED &&\n\t       offcpu_length", "return offcpu_length", WHO),
     Mutant("wakers: of short waits", WAKING, "offcpu_length(thread->out_ns, thread->woken_ns) >= least_ns", "1", WHO),
-    Mutant("wakers: any number on one cpu", WAKING, "if (rate->taken >= OFFCPU_WINDOW_MOST)", "if (0)", WHO),
+    Mutant("wakers: any number on one cpu", WAKING, "if (rate->taken >= most)", "if (0)", WHO),
     Mutant("wakers: a window without end", WAKING, "if (now_ns - rate->window_ns >= OFFCPU_WINDOW_NS) {", "if (!rate->window_ns) {", WHO),
     Mutant("wakers: interrupts are threads", WAKING, "if (is_idle || count & (WAKING_HARDIRQ | WAKING_NMI))", "if (is_idle)", WHO),
     Mutant("wakers: idle cpus are threads", WAKING, "if (is_idle || count &", "if (count &", WHO),

@@ -28,7 +28,7 @@ do, and neither count nor measure. One with "# Runs first." is what they would d
 
 In a whole check (scripts/check.sh) a test that fails is tried once more, since a busy machine may
 upset a measurement. Both tries are shown, who passed only then is counted in a line before the sums,
-and the check fails when these are more than one in a hundred.
+and the check fails when these are more than two in a hundred.
 """
 import collections
 import contextlib

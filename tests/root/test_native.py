@@ -24,8 +24,10 @@ def burn_is_conserved(frequency, *more, seconds=6, stop_for=0.0):
         recorder.signal(signal.SIGCONT)
     clock = int(expect_match(r"cpu_ns (\d+)", recorder.finish()).group(1))
     burn = [line for line in collapsed(path, "--total") if line.process.startswith("burn-")]
-    lost = sum(row["lost_weight"] for row in read_json(stats)["processes"] if row["name"] == "burn")
-    return path, read_json(stats), total(burn), lost, clock
+    told = read_json(stats)
+    lost = sum(row["lost_weight"] for row in told["processes"] if row["name"] == "burn")
+    # A virtual machine's cpu that stands still for 100 ms has no ticks, though its thread's clock goes on: told, too.
+    return path, told, total(burn), lost + told["capture"]["gap_ns"], clock
 
 
 # What a busy thread's samples may be off its clock: books are kept of each (bpf/sample/tick.h), so that it is no
@@ -37,7 +39,7 @@ CONSERVED_PERIODS = 64
 def expect_conserved(frequency, recorded, lost, clock):
     period = 1e9 / frequency
     off = (recorded + lost - clock) / clock
-    print(f"# {frequency} Hz: {recorded / period:.0f} periods + {lost / 1e6:.0f} ms lost = "
+    print(f"# {frequency} Hz: {recorded / period:.0f} periods + {lost / 1e6:.0f} ms lost or without ticks = "
           f"{(recorded + lost) / 1e6:.0f} ms, CPU clock {clock / 1e6:.0f} ms ({100 * off:+.3f} %)")
     expect(abs(recorded + lost - clock) <= CONSERVED_SHARE * clock + CONSERVED_PERIODS * period,
            f"{frequency} Hz: {recorded + lost} ns in the profile, {clock} ns on its clock")

@@ -14,6 +14,8 @@ KINDS = {"lock": (LOCKS + "ReentrantLock$NonfairSync", "takeLock", 0.85, 1.02),
          "condition": (LOCKS + "AbstractQueuedSynchronizer$ConditionObject", "awaitCondition", 0.85, 1.02),
          "blocker": ("VirtualParks$Gate", "parkForGate", 0.9, 1.02),
          "crowd": ("VirtualParks$Fence", "parkInCrowd", 0.98, 1.02)}
+# Whose time is over before it parks does not park (awaitNanos() asks once more), which a host that stands still for 12 ms makes of one.
+MAY_NOT_PARK = {"condition": 1}
 # They leave their carriers for no object.
 SILENT = {"sleep": "sleepAWhile", "yield": "yieldOften"}
 # In its first moments a walk meets what is read a moment later: then frames in the heap are those of another time.
@@ -60,7 +62,10 @@ def expect_kind(run_of, kind, name):
     parks, ns = run_of.told[kind]
     counts, lengths = of_kind(run_of.counts, kind), of_kind(run_of.ns, kind)
     print(f"# {name}, {kind}: {total(counts)} samples of {parks} parks, {100 * (total(lengths) / ns - 1):+.3f} % of {ns / 1e6:.1f} ms")
-    expect_equal(total(counts), parks, f"samples of {kind}")
+    for line in run_of.counts:
+        if line.thread.startswith(f"[{kind} #") and total(counts) < parks and line not in counts:
+            print(f"#   of another object: {line.count} {line.frames[-3:]}")
+    expect_between(total(counts), parks - MAY_NOT_PARK.get(kind, 0), parks, f"samples of {kind}")
     expect_between(total(lengths) / ns, least, most, f"length of {kind}")
     cut = [line for line in counts if "[frozen frames]" in line.frames]
     expect(total(cut) <= max(2, MOST_CUT * total(counts)), f"{total(cut)} of {total(counts)} stacks of {kind} are cut")

@@ -77,12 +77,16 @@ static void session_size_misses(struct hostprof_bpf *skel,
 }
 
 /* Without the event nobody is followed. */
-static void session_configure_offcpu(struct hostprof_bpf *skel, const struct capture_event *event)
+static void session_configure_offcpu(struct hostprof_bpf *skel, const struct capture_event *event,
+				     unsigned int online_cpus)
 {
+	uint32_t walks = WIRE_OFFCPU_HOST_WALKS / MAX(online_cpus, 1U);
 	uint64_t step_ns = event->is_wall ? event->period : event->least_ns;
 
 	if (!capture_event_has_waits(event))
 		return;
+	skel->rodata->offcpu_most_walks =
+		MIN(MAX(walks, WIRE_OFFCPU_LEAST_WALKS), WIRE_OFFCPU_MOST_WALKS);
 	skel->rodata->offcpu_least_ns = event->least_ns;
 	skel->rodata->offcpu_keeps_sums = event->is_wall;
 	skel->rodata->offcpu_only_futexes = event->only_locks;
@@ -129,7 +133,7 @@ static void session_configure_events(struct hostprof_bpf *skel,
 		if (capture_event_is_jit(event))
 			skel->rodata->jit_least_ns = event->least_ns;
 		session_configure_lock(skel, event);
-		session_configure_offcpu(skel, event);
+		session_configure_offcpu(skel, event, options->online_cpus);
 		session_configure_contention(skel, event);
 		for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 			if (capture_event_needs(event, (enum wire_trigger)t))

@@ -9,6 +9,7 @@
 #include "sample/offcpu.h"
 
 #define STEP OFFCPU_STEP_NS
+#define MOST WIRE_OFFCPU_MOST_WALKS
 #define USEC 1000ULL
 #define MSEC 1000000ULL
 /* How often steps are doubled where short waits are not wanted. */
@@ -236,18 +237,18 @@ static void test_rate(void **state)
 	srandom(1);
 	/* 100,000 switches a second of a place with long waits, five seconds; the last one counts. */
 	for (int i = 0; i < 500000; i++, now_ns += 10 * USEC) {
-		wire_u32 doubled = offcpu_rate_doubled(&rate, now_ns);
+		wire_u32 doubled = offcpu_rate_doubled(&rate, now_ns, MOST);
 
 		assert_true(doubled <= WIRE_OFFCPU_MOST_HALVED);
 		if (!draw_is_taken(halved_of(2 * STEP, doubled), (wire_u32)random()))
 			continue;
-		offcpu_rate_count(&rate);
+		offcpu_rate_count(&rate, MOST);
 		taken += i >= 400000;
 	}
 	assert_in_range(taken, 1000, 8000);
 	assert_true(rate.doubled >= USUAL + 3);
 	/* A second in which nothing was walked. */
-	assert_int_equal(offcpu_rate_doubled(&rate, now_ns + 2000 * MSEC), 0);
+	assert_int_equal(offcpu_rate_doubled(&rate, now_ns + 2000 * MSEC, MOST), 0);
 }
 
 /* --- what is asked for: nothing is counted too often or too rarely --- */
@@ -281,13 +282,13 @@ static struct waits simulate(int count, double mean_ns, int rare, wire_u64 long_
 
 	for (int i = 0; i < count; i++) {
 		struct wire_offcpu_site *site = &thread.sites[offcpu_site(&thread, 5, STEP)];
-		wire_u32 halved =
-			offcpu_halved(site->square, usual + offcpu_rate_doubled(&rate, now_ns));
+		wire_u32 halved = offcpu_halved(site->square,
+						usual + offcpu_rate_doubled(&rate, now_ns, MOST));
 		wire_u64 length = draw_wait(mean_ns, i, rare, long_ns);
 		bool taken = draw_is_taken(halved, (wire_u32)random() << 1 ^ (wire_u32)random());
 
 		if (taken)
-			offcpu_rate_count(&rate);
+			offcpu_rate_count(&rate, MOST);
 		sum.walked += taken;
 		if (length >= least) {
 			double weight = taken ? (double)(length << halved) : 0;

@@ -82,6 +82,25 @@ static void programs_of_triggers(void **state)
 	bpf_session_free(session);
 }
 
+/* One thread of ours has to do with what all cpus walk. */
+static void walks_of_a_host(void **state)
+{
+	static const struct capture_event event = { .trigger = WIRE_TRIGGER_OFFCPU };
+
+	static const struct {
+		unsigned int cpus;
+		uint32_t walks;
+	} rows[] = { { 1, 400 }, { 2, 400 }, { 4, 200 }, { 64, 12 }, { 512, 10 } };
+	struct bpf_session_options options = usual(&event, 1);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		options.online_cpus = rows[i].cpus;
+		bpf_session_free(opened(&options));
+		assert_int_equal(f.rodata.offcpu_most_walks, rows[i].walks);
+	}
+}
+
 static void programs_of_native_locks(void **state)
 {
 	static const struct capture_event events[] = {
@@ -204,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(programs_of_triggers, set_up),
+		cmocka_unit_test_setup(walks_of_a_host, set_up),
 		cmocka_unit_test_setup(programs_of_native_locks, set_up),
 		cmocka_unit_test_setup(programs_of_wall, set_up),
 		cmocka_unit_test_setup(programs_of_native_memory, set_up),

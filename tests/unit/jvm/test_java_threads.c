@@ -118,6 +118,47 @@ static void a_string_that_moves(void **state)
 	end();
 }
 
+/* The list that takes the place of the one whose address has just been read, 0: none; and what the old one's length is then. */
+static uint64_t next_list;
+static uint32_t old_length;
+/* Its address is read twice: to know whether it is another one afterwards, and by who reads the list. */
+static unsigned int looks;
+
+static int replace_list(const struct vm_memory *m, const struct vm_span *spans, unsigned int count)
+{
+	int r = fake_read(m, spans, count);
+
+	if (!r && spans[0].address == w.first_thread && next_list && ++looks == 2) {
+		fake_put(memory(), word_at(w.first_thread) + 4, &old_length, 4);
+		fake_put_u64(memory(), w.first_thread, next_list);
+		next_list = 0;
+	}
+	return r;
+}
+
+/* The old one is another's memory, or is still there, without who has begun. */
+static void a_list_that_is_replaced(void **state)
+{
+	static const uint32_t lengths[] = { 1U << 30, 1 };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++) {
+		begin(17);
+		add_thread(11, add_string("one", 3, 1));
+		add_thread(12, add_string("two", 3, 1));
+		list_threads();
+		next_list = word_at(w.first_thread);
+		old_length = lengths[i];
+		looks = 0;
+		memory()->memory.read = replace_list;
+		assert_int_equal(finish(), 0);
+		assert_int_equal(next_list, 0);
+		assert_int_equal(found.items.len, 2);
+		expect_thread(1, 12, "two");
+		end();
+	}
+}
+
 /* Meanwhile references may lead to what is not there yet: here to other strings. */
 static int end_collection(const struct vm_memory *m, const struct vm_span *spans,
 			  unsigned int count)
@@ -216,6 +257,7 @@ int main(void)
 		cmocka_unit_test(bytes_of_later_ones),
 		cmocka_unit_test(names_that_are_none),
 		cmocka_unit_test(a_string_that_moves),
+		cmocka_unit_test(a_list_that_is_replaced),
 		cmocka_unit_test(a_collection_that_is_under_way),
 		cmocka_unit_test(a_jvm_that_starts),
 		cmocka_unit_test(collectors_that_move_objects),

@@ -10,6 +10,29 @@
 /* A collection of a large heap takes longer; then names are missing. */
 #define PAUSE_US   2000
 #define MAX_PAUSES 100
+/* So often the list of threads is read; each time it may be replaced meanwhile. */
+#define MAX_LISTS 10
+
+/* As threads come and go the list is replaced, and the old one is soon somebody else's memory (share/runtime/threadSMR.cpp). */
+static int read_list(const struct java_thread_layout *l, struct java_thread_list *list)
+{
+	uint64_t before, after;
+	int r = 0;
+
+	for (int i = 0; i < MAX_LISTS; i++) {
+		if (i)
+			usleep(PAUSE_US);
+		list->items.len = 0;
+		r = vm_memory_read_u64(l->memory, l->list_at, &before);
+		if (!r)
+			r = java_thread_list_read(l, UINT64_MAX, list);
+		if (!r)
+			r = vm_memory_read_u64(l->memory, l->list_at, &after);
+		if (!r && before == after)
+			break;
+	}
+	return r;
+}
 
 static void add(const struct java_thread_layout *layout, const struct java_thread_at *at,
 		unsigned int *pauses, struct java_threads *threads)
@@ -47,7 +70,7 @@ int java_threads_read(const struct vmstructs *vs, const struct jvm_layout *layou
 	int r = java_thread_layout_read(vs, layout, &where);
 
 	if (!r)
-		r = java_thread_list_read(&where, UINT64_MAX, &list);
+		r = read_list(&where, &list);
 	if (!r)
 		vec_for_each (at, &list.items)
 			add(&where, at, &pauses, &threads);

@@ -85,7 +85,7 @@ def a_limit_of_file_sizes():
     burner = native("burn", 60)
     for output in ("x.jfr", "x.html"):
         where = temp_dir()
-        limited = start([HOSTPROF, "record", "-F", "997", "-d", "40", "-o", output], stderr=subprocess.PIPE,
+        limited = start([HOSTPROF, "record", "-F", "4999", "-d", "40", "-o", output], stderr=subprocess.PIPE,
                         cwd=where, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES, MOST_BYTES)))
         limited.finish(code=1)
         said = limited.popen.stderr.read().decode()

@@ -74,9 +74,11 @@ static enum wire_cause frame_cause(const struct profile *p, const struct profile
 	const char *class_name = profile_get_string(p, frame->class_name);
 	const char *name = profile_get_string(p, frame->name);
 	bool is_java = frame_kind_is_java(frame->kind);
+	/* What a row's name has, too: most of the time that a sample's reason takes was comparing others. */
+	char first = is_java ? class_name[0] : name[0];
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (rows[i].of != of)
+		if (rows[i].of != of || rows[i].name[0] != first)
 			continue;
 		if (is_java ? is_method(rows[i].name, class_name, name)
 			    : is_name(rows[i].name, name))

@@ -62,7 +62,7 @@ MUTANTS = [
     Mutant("phases: all are wanted", PHASES, "if (!(phases->wanted & 1U << i))", "if (0)", JVMS),
     Mutant("phases: probed again and again", PHASES, "\tif (jvm_watch_has(&phases->watch, process))\n\t\treturn;\n", "", JVMS),
     Mutant("phases: asked for nothing", PHASES, "if (phases->wanted & KNOW_MORE)", "if (1)", JVMS),
-    Mutant("watch: asked as often as it may be", WATCH, "MIN(2 * of->wait_ns, MAX_WAIT_NS)", "WAIT_NS", ["test_lock_parks"]),
+    Mutant("watch: asked as often as it may be", WATCH, "MIN(2 * of->wait_ns, watch->ops.most_wait_ns)", "WAIT_NS", ["test_lock_parks"]),
     Mutant("compilations: fields that are missing", TASK, "\tif (r == 0)\n\t\t*ret_task = task;\n\treturn r;", "\t*ret_task = task;\n\treturn 0;", ["test_jvm_shown"]),
     Mutant("compilations: all lengths", SESSION, "jit_least_ns = event->least_ns", "jit_least_ns = 0", ["test_bpf_session", "test_bpf_events"]),
     Mutant("compilations: switches are not seen", KIND, "\tif (trigger == WIRE_TRIGGER_JIT_SWITCH)\n\t\treturn capture_event_is_jit(event);\n", "", ["test_event_phases"]),

@@ -48,7 +48,7 @@ MUTANTS = [
     Mutant("waits: a busy cpu leaves out long ones, too", STEP, "square < part * part << OFFCPU_SQUARE_SHIFT)", "square < part * part << doubled << OFFCPU_SQUARE_SHIFT)", STEPS),
     Mutant("waits: a busy cpu walks them all", STEP, "if (rate->doubled < WIRE_OFFCPU_MOST_HALVED)", "if (0)", STEPS),
     Mutant("waits: a cpu that was busy stays so", STEP, "rate->doubled = windows >= rate->doubled ? 0 : rate->doubled - (wire_u32)windows;", "", STEPS),
-    Mutant("waits: frames tell of waits that are none of theirs", WAIT, "if (rows[i].of != of)\n\t\t\tcontinue;", "", NAMES),
+    Mutant("waits: frames tell of waits that are none of theirs", WAIT, "rows[i].of != of || ", "", NAMES),
     Mutant("waits: any lock of the JVM's is its own", WAIT, "case WIRE_CAUSE_JVM: return 2;", "case WIRE_CAUSE_JVM: return WEIGHT_MOST;", NAMES),
     Mutant("waits: what is built upon a lock says nothing", WAIT, "case WIRE_CAUSE_JOIN: return 1;", "case WIRE_CAUSE_JOIN: return WEIGHT_MOST;", NAMES),
     Mutant("waits: the farthest lock counts", WAIT, "weight_of(found) > weight", "weight_of(found) >= weight && found", NAMES),

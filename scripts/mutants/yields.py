@@ -15,6 +15,7 @@ FOUND = ["test_jvm_yielding"]
 JVMS = ["test_lock_parks"]
 
 MUTANTS = [
+    Mutant("yields: a late first one is seen when the JVM is twice as old", YIELDS, "yields, MOST_WAIT_NS }", "yields, JVM_WATCH_WAIT_NS }", JVMS),
     Mutant("yields: any object is a virtual thread", YIELDING, "object_klass(&jvm->object, memory, ret->object) == jvm->yielding.klass", "1", WHO),
     Mutant("yields: the first reference alone", YIELDING, "#define YIELDING_REFERENCES 2", "#define YIELDING_REFERENCES 1", WHO),
     Mutant("yields: references are whole", YIELDING, "at += jvm->blocker.oop_bytes;", "at += 8;", WHO),

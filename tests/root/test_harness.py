@@ -224,9 +224,33 @@ def the_sums_of_a_check():
 
 @test
 def a_check_with_too_many_second_tries():
-    came = run_check("".join(GOOD.format(n=n) for n in range(98)) + ONCE)
-    expect_sums(came, "98 passed, 1 failed, 0 skipped", 1)
+    came = run_check("".join(GOOD.format(n=n) for n in range(48)) + ONCE)
+    expect_sums(came, "48 passed, 1 failed, 0 skipped", 1)
     expect_in("1 passed on retry", came.out)
+
+
+UNIT_ONCE = """#!/bin/sh
+if [ -e {place}/tried ]; then
+	echo '[  PASSED  ] 1 test(s).'
+else
+	touch {place}/tried
+	printf '[  FAILED  ] odd\\n[  PASSED  ] 0 test(s).\\n[  FAILED  ] 1 test(s), listed below:\\n'
+	exit 1
+fi
+"""
+
+
+@test
+def a_unit_test_that_fails_once():
+    place = tree("")
+    path = os.path.join(place, "build", "tests", "test_unit")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(UNIT_ONCE.format(place=place))
+    os.chmod(path, 0o755)
+    came = run([os.path.join(place, "scripts", "check.sh"), "unit"], env={**os.environ, "BUILD": os.path.join(place, "build")})
+    expect_sums(came, "1 passed, 0 failed, 0 skipped", 0)
+    expect_in("test_unit: [  FAILED  ] odd", came.out, "what failed")
+    expect_in("# test_unit: a second try", came.out)
 
 
 @test

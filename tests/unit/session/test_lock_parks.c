@@ -240,6 +240,20 @@ static void one_that_gets_virtual_threads(void **state)
 	assert_int_equal(f.unseen, 0);
 }
 
+/* Whenever that comes, what is parked for a second later is told. */
+static void one_that_gets_them_late(void **state)
+{
+	(void)state;
+	f.code = -EAGAIN;
+	assert_int_equal(add(&f.process), 0);
+	for (int i = 0; i < 600; i++)
+		poll_after(100 * NSEC_PER_MSEC);
+	assert_in_range(f.code_asked, 60, 70);
+	f.code = 0;
+	poll_after(NSEC_PER_SEC);
+	assert_int_equal(f.yields_probed, 1);
+}
+
 static void one_that_cannot_be_probed(void **state)
 {
 	(void)state;
@@ -284,6 +298,7 @@ int main(void)
 		TEST(one_that_cannot_tell),	  TEST(one_without_probes),
 		TEST(one_that_has_ended),	  TEST(one_that_gets_virtual_threads),
 		TEST(one_whose_heap_is_not_read), TEST(one_that_cannot_be_probed),
+		TEST(one_that_gets_them_late),
 	};
 
 	return cmocka_run_group_tests_name("lock_parks", tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void drop(uint32_t pid, void *data)
 void lock_parks_init(struct lock_parks *parks, struct capture *capture, struct jvm_table *jvms,
 		     const struct lock_yields_unseen *unseen)
 {
-	const struct jvm_watch_ops ops = { publish, drop, parks };
+	const struct jvm_watch_ops ops = { publish, drop, parks, JVM_WATCH_WAIT_NS };
 
 	parks->capture = capture;
 	jvm_watch_init(&parks->watch, &ops, jvms);

@@ -7,6 +7,9 @@
 #include "jvm/layout/libjvm.h"
 #include "session/locks/lock_probes.h"
 
+/* The first virtual thread may come at any time: until it is seen what it parks for is not told. A look is one word of the JVM's. */
+#define MOST_WAIT_NS NSEC_PER_SEC
+
 /* Is it known which virtual thread it is? Its heap is not read where the collector moves objects beside Java. */
 static int check_heap(const struct lock_yields *yields, struct jvm *jvm, uint32_t pid)
 {
@@ -54,7 +57,7 @@ void lock_yields_init(struct lock_yields *yields, struct capture *capture, struc
 		      const struct lock_yields_unseen *unseen)
 {
 	/* Its places go with the process. */
-	const struct jvm_watch_ops ops = { publish, NULL, yields };
+	const struct jvm_watch_ops ops = { publish, NULL, yields, MOST_WAIT_NS };
 
 	yields->capture = capture;
 	yields->unseen = *unseen;

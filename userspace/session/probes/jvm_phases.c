@@ -67,7 +67,7 @@ static void drop(uint32_t pid, void *data)
 void jvm_phases_init(struct jvm_phases *phases, struct capture *capture, struct jvm_table *jvms,
 		     uint32_t wanted)
 {
-	const struct jvm_watch_ops ops = { publish, drop, phases };
+	const struct jvm_watch_ops ops = { publish, drop, phases, JVM_WATCH_WAIT_NS };
 
 	phases->capture = capture;
 	phases->wanted = wanted;

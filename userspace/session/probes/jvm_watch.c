@@ -5,9 +5,8 @@
 
 #include "base/clock.h"
 
-/* A JVM that starts knows nothing of itself yet; one whose threads cannot be told is asked in vain. */
-#define WAIT_NS	    (20 * NSEC_PER_MSEC)
-#define MAX_WAIT_NS (10 * NSEC_PER_SEC)
+/* A JVM that starts knows nothing of itself yet; one whose threads cannot be told is asked in vain, and more and more seldom. */
+#define WAIT_NS (20 * NSEC_PER_MSEC)
 
 void jvm_watch_init(struct jvm_watch *watch, const struct jvm_watch_ops *ops,
 		    struct jvm_table *jvms)
@@ -41,7 +40,7 @@ static void ask(struct jvm_watch *watch, struct jvm_watched *of, uint64_t now_ns
 	int r = jvm ? watch->ops.publish(jvm, of->process, watch->ops.data) : -EAGAIN;
 
 	of->is_known = r == 0 || r == -EOPNOTSUPP;
-	of->wait_ns = of->wait_ns ? MIN(2 * of->wait_ns, MAX_WAIT_NS) : WAIT_NS;
+	of->wait_ns = of->wait_ns ? MIN(2 * of->wait_ns, watch->ops.most_wait_ns) : WAIT_NS;
 	of->retry_ns = now_ns + of->wait_ns;
 }
 

@@ -6,9 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/vec.h"
 #include "jvm/jvm.h"
 #include "process/process.h"
+
+/* For what a JVM knows soon after its start, or never. */
+#define JVM_WATCH_WAIT_NS (10 * NSEC_PER_SEC)
 
 struct jvm_watch_ops {
 	/* Tell BPF of JVM, which PROCESS is. -EOPNOTSUPP: it has no such thing; other errors: ask again. */
@@ -16,6 +20,7 @@ struct jvm_watch_ops {
 	/* No process of that PID is watched any more; NULL: that changes nothing. */
 	void (*drop)(uint32_t pid, void *data);
 	void *data;
+	uint64_t most_wait_ns; /* between two questions to one that does not know yet */
 };
 
 struct jvm_watched {

@@ -377,10 +377,11 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	wire_u32 tgid = BPF_CORE_READ(child, tgid);
-	wire_u64 start_ns = BPF_CORE_READ(child, start_time);
+	wire_u64 start_ns;
 
 	if (BPF_CORE_READ(child, pid) != tgid)
 		return 0;
+	start_ns = BPF_CORE_READ(child, start_time);
 	if (settings.filter_tgids && settings.follow_children)
 		target_fork(current, tgid, start_ns);
 	space_fork(current, tgid, start_ns, (wire_u32)BPF_CORE_READ(child, self_exec_id));
@@ -392,10 +393,11 @@ SEC("raw_tp/sched_process_free")
 int BPF_PROG(process_free, struct task_struct *task)
 {
 	wire_u32 tgid = BPF_CORE_READ(task, tgid);
-	wire_u64 start_ns = BPF_CORE_READ(task, start_time);
+	wire_u64 start_ns;
 
 	if (BPF_CORE_READ(task, pid) != tgid)
 		return 0;
+	start_ns = BPF_CORE_READ(task, start_time);
 	target_forget(tgid, start_ns);
 	window_forget(tgid, start_ns);
 	space_forget(tgid, start_ns);

@@ -3,7 +3,7 @@
 # check.sh [lint] [unit] [rootless] [beside] [root] [hostile]: lint, run the tests that are built in $BUILD and print one line
 # with the sums. Hostile tests that run in seconds are root tests, too. MAKE_UNIT_TESTS: how unit tests are made first.
 # A unit test's output is shown when something in it failed, a root test's line by line.
-# A test that fails is tried once more (tests/root/hp.py, once_more()): those that passed only then are
+# A test that fails is tried once more (tests/root/hp.py, run_unit()): those that passed only then are
 # counted in the line before the last, and are failed tests when they are more than two in a hundred root tests:
 # cpus of virtual machines stand still for a tenth of a second now and then.
 # What failed, each time, is said again before the sums: a long output is often cut to its end.
@@ -33,13 +33,18 @@ sums() {
 	grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$1" | tail -n 1
 }
 
+# note_failures NAME: what the log says that has failed, to be said again
+note_failures() {
+	grep -E '^(FAIL |FAILED |\[  FAILED  \] [a-z])' "$log" | sort -u | cut -c "1-$FAILURE_LENGTH" | sed "s/^/$1: /" >>"$failures"
+}
+
 # note NAME STATUS PASSED FAILED SKIPPED: add up; a program that ended badly without saying which
 # test failed counts as one failure
 note() {
 	local name=$1 status=$2 p=$3 f=$4 s=$5
 
 	[ "$status" -ne 0 ] && [ "$f" -eq 0 ] && f=1
-	grep -E '^(FAIL |FAILED |\[  FAILED  \] [a-z])' "$log" | sort -u | cut -c "1-$FAILURE_LENGTH" | sed "s/^/$name: /" >>"$failures"
+	note_failures "$name"
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	if [ "$f" -ne 0 ]; then
 		echo "FAILED $name (exit code $status)"
@@ -60,12 +65,14 @@ run_lint() {
 	note lint "$status" "$(grep -c '^ok ' "$log")" "$(grep -c '^FAILED ' "$log")" 0
 }
 
-# once_more NAME PROGRAM: as root tests, one that has failed is tried again, and counted
-once_more() {
-	grep -E '^\[  FAILED  \] [a-z]' "$log" | sort -u | sed "s/^/$1: /" >>"$failures"
-	echo "# $1: a second try"
-	timeout 120 "$2" >"$log" 2>&1 </dev/null || return
-	retried=$((retried + 1))
+# try_unit PROGRAM: its output goes to the log, and is shown when something in it failed
+try_unit() {
+	local status
+
+	timeout 120 "$1" >"$log" 2>&1 </dev/null
+	status=$?
+	[ "$status" -eq 0 ] || cat "$log"
+	return "$status"
 }
 
 run_unit() {
@@ -77,13 +84,14 @@ run_unit() {
 	fi
 	for program in "$build"/tests/test_*; do
 		[[ -x $program && $program != *.d ]] || continue
-		timeout 120 "$program" >"$log" 2>&1 </dev/null
+		try_unit "$program"
 		status=$?
 		if [ "$status" -ne 0 ]; then
-			cat "$log"
-			once_more "${program##*/}" "$program"
+			note_failures "${program##*/}"
+			echo "# ${program##*/}: a second try"
+			try_unit "$program"
 			status=$?
-			[ "$status" -eq 0 ] || cat "$log"
+			[ "$status" -ne 0 ] || retried=$((retried + 1))
 		fi
 		note "${program##*/}" "$status" "$(count '[  PASSED  ] ')" "$(count '[  FAILED  ] ')" \
 			"$(count '[  SKIPPED ] ')"

@@ -126,7 +126,7 @@ PUMPS = [
     Mutant("libbpf reads all types of the kernel", LOADED, "kernel_types_write(bpf_object__btf(skel->obj), types_fd) == 0", "1", ["test_bpf_session"]),
     Mutant("types that could not be cut are used", LOADED, "\thostprof_bpf__destroy(skel);\n\treturn hostprof_bpf__open();", "\treturn skel;", ["test_bpf_session"]),
     Mutant("types: a flavour is a name of the kernel's", TYPES, "flavour ? (size_t)(flavour - name) : strlen(name)", "strlen(name)", CUT),
-    Mutant("types: what a pointer points to comes along", TYPES, "is_pointer ? &cut->any_pointer : &cut->new_ids[id]", "&cut->new_ids[id]", CUT),
+    Mutant("types: what a pointer points to comes along", TYPES, "btf_is_ptr(cut_type(cut, id)) ? &cut->any_pointer : &cut->new_ids[id]", "&cut->new_ids[id]", CUT),
     Mutant("types: a pointer points to what it did", TYPES, "case BTF_KIND_PTR: copy.type = BTF_VOID; break;", "case BTF_KIND_PTR: break;", CUT),
     Mutant("types: a member's type has the kernel's number", TYPES, "int r = cut_take(cut, member.type, &member.type);", "uint32_t other;\n\t\tint r = cut_take(cut, member.type, &other);", CUT),
     Mutant("types: elements of an array have the kernel's number", TYPES, "int r = cut_take(cut, array.type, &array.type);", "uint32_t other;\n\tint r = cut_take(cut, array.type, &other);", CUT),

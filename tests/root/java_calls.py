@@ -11,6 +11,8 @@ import os
 import re
 import subprocess
 
+from hp_java import SHORT_LIVED
+
 # Made at run time, without a class file: method handles' forms, lambdas' and reflection's classes.
 HIDDEN = re.compile(r"java\.lang\.invoke\.LambdaForm\$|java\.lang\.invoke\.\w+\$Holder$|"
                     r".*\$\$Lambda|(jdk\.internal|sun)\.reflect\.Generated(Method|Constructor)Accessor\d+$")
@@ -35,8 +37,6 @@ ACCESSORS = re.compile(r"(?:jdk\.internal|sun)\.reflect\.(?:Method|Constructor)A
 BEHIND = ["java.lang.System$1", "java.lang.System$2", "java.lang.reflect.ReflectAccess",
           "java.lang.invoke.MethodHandleImpl$1", "java.util.ArrayList$SubList", "java.util.SubList", "jdk.internal.loader.ClassLoaders$AppClassLoader",
           "jdk.internal.loader.ClassLoaders$BootClassLoader"]
-# A JVM that runs for a second is not worth its best code.
-SHORT_LIVED = ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"]
 # So many classes are asked for at once, and so many calls deep a compiler inlines (MaxInlineLevel is 15).
 BATCH = 400
 DEEP = 15
@@ -178,14 +178,15 @@ class Calls:
             return self._from_hidden(caller, callee)
         self.load([owner_of(caller)])
         self.used.add(caller)
-        self.load(self._owners_of(caller, callee))
-        return any(self._matches(one, callee) for one in self._called(caller, callee))
+        called = self._called(caller, callee)
+        self.load(self._owners_of(called, callee))
+        return any(self._matches(one, callee) for one in called)
 
     def load_for(self, pairs):
         """At once what direct() would load for each of these (caller, callee), one after the other."""
         pairs = [(caller, callee) for caller, callee in pairs if not is_hidden(owner_of(caller))]
         self.load(sorted({owner_of(caller) for caller, _ in pairs}))
-        self.load(sorted({owner for caller, callee in pairs for owner in self._owners_of(caller, callee)}))
+        self.load(sorted({owner for caller, callee in pairs for owner in self._owners_of(self._called(caller, callee), callee)}))
 
     def _called(self, caller, callee):
         """Of what CALLER calls that which may be CALLEE."""
@@ -193,9 +194,9 @@ class Calls:
         return [one for one in self.callees.get(caller, ())
                 if one.startswith("(") or one.rpartition(".")[2] == name or POLYMORPHIC.match(one)]
 
-    def _owners_of(self, caller, callee):
-        """The classes that tell which of them is CALLEE."""
-        called = self._called(caller, callee)
+    @staticmethod
+    def _owners_of(called, callee):
+        """The classes that tell which of those is CALLEE."""
         if not called or callee.startswith("("):
             return []
         return [owner_of(callee), *(owner_of(one) for one in called if not one.startswith("("))]

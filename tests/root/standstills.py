@@ -4,7 +4,6 @@ When a cpu of this machine stood still. A virtual machine's cpu may get no time 
 others go on: what had to be done then by who ran on it was not done, whoever he is. Who sleeps for 2 ms on each cpu, before
 all others there, hostprof's own threads, too, knows of it.
 """
-import bisect
 import os
 import signal
 import sys
@@ -27,23 +26,21 @@ while True:
 
 
 class Standstills:
-    """Watches from now on, until seen()."""
+    """Watches from now on, until end()."""
 
     def __init__(self):
         self._watches = [start([sys.executable, "-c", WATCH, cpu]) for cpu in sorted(os.sched_getaffinity(0))]
         for watch in self._watches:
             watch.wait_text("ready")
-        self.spans = None
+        self.spans = []
 
     def end(self):
-        """(begin, end) of each by CLOCK_MONOTONIC, in order."""
+        """Then spans has (begin, end) of each, by CLOCK_MONOTONIC."""
         for watch in self._watches:
             watch.signal(signal.SIGTERM)
         texts = [watch.finish(code=None) for watch in self._watches]
-        self.spans = sorted(tuple(map(int, row.split())) for text in texts for row in text.splitlines() if row != "ready")
-        return self
+        self.spans = [tuple(map(int, row.split())) for text in texts for row in text.splitlines() if row != "ready"]
 
     def has(self, at_ns, after_ns=0):
         """Did a cpu stand still at that time, or not longer ago than that?"""
-        known = bisect.bisect_right(self.spans, (at_ns, 1 << 63))
-        return any(end + after_ns >= at_ns for _, end in self.spans[max(0, known - 8):known])
+        return any(begin <= at_ns <= end + after_ns for begin, end in self.spans)

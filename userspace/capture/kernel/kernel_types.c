@@ -46,19 +46,13 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool is_composite(const struct btf_type *type)
-{
-	return BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT ||
-	       BTF_INFO_KIND(type->info) == BTF_KIND_UNION;
-}
-
 static void names_read(struct names *names, const struct btf *wanted)
 {
 	for (uint32_t id = 1; id < btf__type_cnt(wanted); id++) {
 		const struct btf_type *type = btf__type_by_id(wanted, id);
 		const char *name = btf__name_by_offset(wanted, type->name_off), *flavour;
 
-		if (!is_composite(type) || !name || !name[0])
+		if (!btf_is_composite(type) || !name || !name[0])
 			continue;
 		flavour = strstr(name, FLAVOUR);
 		vec_push(&names->items,
@@ -76,11 +70,11 @@ static bool names_have(const struct names *names, const char *name)
 }
 
 /* What follows a type of this kind, for all it has n of and once; -1: not known. */
-static long kind_bytes(uint32_t info)
+static long kind_bytes(const struct btf_type *type)
 {
-	long n = BTF_INFO_VLEN(info);
+	long n = btf_vlen(type);
 
-	switch (BTF_INFO_KIND(info)) {
+	switch (btf_kind(type)) {
 	case BTF_KIND_PTR:
 	case BTF_KIND_FWD:
 	case BTF_KIND_TYPEDEF:
@@ -142,7 +136,7 @@ static int cut_index(struct cut *cut)
 
 		if (left < sizeof(*type) || type->name_off >= cut->strings_len)
 			return -EBADMSG;
-		more = kind_bytes(type->info);
+		more = kind_bytes(type);
 		if (more < 0)
 			return -EOPNOTSUPP;
 		if ((size_t)more > left - sizeof(*type))
@@ -156,7 +150,6 @@ static int cut_index(struct cut *cut)
 /* The new id of a type that something taken has. A pointer is one like all others. */
 static int cut_take(struct cut *cut, uint32_t id, uint32_t *ret_new_id)
 {
-	bool is_pointer;
 	uint32_t *new_id;
 
 	if (id >= cut->at.len)
@@ -165,8 +158,7 @@ static int cut_take(struct cut *cut, uint32_t id, uint32_t *ret_new_id)
 		*ret_new_id = BTF_VOID;
 		return 0;
 	}
-	is_pointer = BTF_INFO_KIND(cut_type(cut, id)->info) == BTF_KIND_PTR;
-	new_id = is_pointer ? &cut->any_pointer : &cut->new_ids[id];
+	new_id = btf_is_ptr(cut_type(cut, id)) ? &cut->any_pointer : &cut->new_ids[id];
 	if (!*new_id) {
 		vec_push(&cut->taken, id);
 		*new_id = (uint32_t)cut->taken.len;
@@ -190,7 +182,7 @@ static int cut_copy_members(struct cut *cut, const struct btf_type *type)
 {
 	const struct btf_member *members = btf_members(type);
 
-	for (uint32_t i = 0; i < BTF_INFO_VLEN(type->info); i++) {
+	for (uint32_t i = 0; i < btf_vlen(type); i++) {
 		struct btf_member member = members[i];
 		int r = cut_take(cut, member.type, &member.type);
 
@@ -216,7 +208,7 @@ static int cut_copy_array(struct cut *cut, const struct btf_type *type)
 /* What follows the type itself, with its names left out where nobody looks at them. */
 static int cut_copy_rest(struct cut *cut, const struct btf_type *type)
 {
-	switch (BTF_INFO_KIND(type->info)) {
+	switch (btf_kind(type)) {
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION: return cut_copy_members(cut, type);
 	case BTF_KIND_ARRAY: return cut_copy_array(cut, type);
@@ -230,11 +222,10 @@ static int cut_copy(struct cut *cut, uint32_t id)
 {
 	const struct btf_type *type = cut_type(cut, id);
 	struct btf_type copy = *type;
-	uint32_t kind = BTF_INFO_KIND(type->info);
 	int r = 0;
 
 	copy.name_off = cut_add_string(cut, type->name_off);
-	switch (kind) {
+	switch (btf_kind(type)) {
 	case BTF_KIND_PTR: copy.type = BTF_VOID; break;
 	case BTF_KIND_TYPEDEF:
 	case BTF_KIND_VOLATILE:
@@ -264,7 +255,7 @@ static int cut_all(struct cut *cut, const struct names *names)
 	cut->new_ids = xcalloc(cut->at.len, sizeof(*cut->new_ids));
 	strbuf_addch(&cut->out_strings, 0);
 	for (uint32_t id = 1; id < cut->at.len; id++)
-		if (is_composite(cut_type(cut, id)) &&
+		if (btf_is_composite(cut_type(cut, id)) &&
 		    names_have(names, cut->strings + cut_type(cut, id)->name_off))
 			(void)cut_take(cut, id, &new_id);
 	/* What these have is taken meanwhile. */

@@ -37,13 +37,12 @@ CONSERVED_PERIODS = 64
 
 def expect_conserved(frequency, stats, recorded, lost, clock):
     period = 1e9 / frequency
-    # A virtual machine's cpu that stands still for 100 ms has no ticks, though its thread's clock goes on: that is told.
+    # A virtual machine's cpu that stands still for 100 ms has no ticks, though a thread's clock goes on: of all threads that is told, this one's or not.
     gap = stats["capture"]["gap_ns"]
-    told = recorded + lost + gap
-    print(f"# {frequency} Hz: {recorded / period:.0f} periods + {lost / 1e6:.0f} ms lost + {gap / 1e6:.0f} ms without ticks = "
-          f"{told / 1e6:.0f} ms, CPU clock {clock / 1e6:.0f} ms ({100 * (told - clock) / clock:+.3f} %)")
-    expect(abs(told - clock) <= CONSERVED_SHARE * clock + CONSERVED_PERIODS * period,
-           f"{frequency} Hz: {told} ns are told, {clock} ns on its clock")
+    told, slack = recorded + lost, CONSERVED_SHARE * clock + CONSERVED_PERIODS * period
+    print(f"# {frequency} Hz: {recorded / period:.0f} periods + {lost / 1e6:.0f} ms lost = {told / 1e6:.0f} ms, CPU clock "
+          f"{clock / 1e6:.0f} ms ({100 * (told - clock) / clock:+.3f} %); {gap / 1e6:.0f} ms of this host's threads without ticks")
+    expect_between(clock, told - slack, told + gap + slack, f"{frequency} Hz: ns on its clock")
 
 
 @test

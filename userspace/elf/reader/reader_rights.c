@@ -104,7 +104,7 @@ static int add_rules(scmp_filter_ctx filter)
 	/* libelf asks whether a descriptor is one. */
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-				     SCMP_A1(SCMP_CMP_EQ, F_GETFD));
+				     SCMP_A1(SCMP_CMP_EQ, F_GETFD, 0));
 	return r;
 }
 

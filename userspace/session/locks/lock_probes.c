@@ -23,8 +23,8 @@ int lock_probes_open_parks(struct capture *capture, const struct process *proces
 {
 	/* By hotspot.d of src/hotspot/os/posix/dtrace. */
 	static const struct jvm_probe probes[WIRE_PARK_STEPS] = {
-		[WIRE_PARK_BEGIN] = { "hotspot", "thread__park__begin" },
-		[WIRE_PARK_END] = { "hotspot", "thread__park__end" },
+		[WIRE_PARK_BEGIN] = { .provider = "hotspot", .name = "thread__park__begin" },
+		[WIRE_PARK_END] = { .provider = "hotspot", .name = "thread__park__end" },
 	};
 
 	return jvm_probes_open(capture, process, WIRE_TRIGGER_LOCK_PARK, probes, WIRE_PARK_STEPS,

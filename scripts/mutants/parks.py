@@ -11,7 +11,7 @@ PARKS = "userspace/session/locks/lock_parks.c"
 WATCH = "userspace/session/probes/jvm_watch.c"
 OUTSIDE = "userspace/session/pipeline_outside.c"
 CLASS = "userspace/symbolize/allocation.c"
-WORDS = "userspace/symbolize/sample_words.c"
+WORDS = "userspace/symbolize/words/sample_words.c"
 IDENTITY = "userspace/session/locks/lock_identity.h"
 
 LENGTHS = ["test_park"]

@@ -11,7 +11,7 @@ PERF_MAP = "userspace/symbolize/perf_map.c"
 PUSH = "userspace/symbolize/symbolizer_push.c"
 SOURCES = "userspace/symbolize/sources.c"
 LRU = "userspace/base/cache/lru.c"
-WORDS = "userspace/symbolize/sample_words.c"
+WORDS = "userspace/symbolize/words/sample_words.c"
 
 EARLY = ["test_symbolize_now"]
 STACKS = ["test_symbolize_parts", "test_symbolize_code", "test_symbolizer", "test_pipeline_chunks"]

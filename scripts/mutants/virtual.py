@@ -6,7 +6,7 @@ READ = "bpf/hotspot/virtual.h"
 LAYOUT = "userspace/jvm/continuation/jvm_virtual.c"
 CLASSES = "userspace/jvm/continuation/jvm_classes.c"
 CHECK = "userspace/capture/rings/sample_check.c"
-WORDS = "userspace/symbolize/sample_words.c"
+WORDS = "userspace/symbolize/words/sample_words.c"
 NAMES = "userspace/symbolize/symbolizer.c"
 
 STEPS = ["test_virtual"]

@@ -110,17 +110,18 @@ static void check_name(const struct java_thread_read *read)
 static void check_trails(const struct java_thread_layout *layout, struct java_thread_read *names,
 			 unsigned int count)
 {
-	const struct java_thread_trail *trails[MAX_NAMES];
-	bool same[MAX_NAMES];
+	struct java_trail_look looks[MAX_NAMES];
 
 	later_at = 0;
 	for (unsigned int i = 0; i < count; i++)
-		trails[i] = names[i].result ? NULL : names[i].trail;
-	java_thread_trail_check(layout, trails, count, same);
+		looks[i] =
+			(struct java_trail_look){ layout, names[i].result ? NULL : names[i].trail,
+						  false };
+	java_thread_trails_check(looks, count);
 	for (unsigned int i = 0; i < count; i++) {
 		struct java_thread_read again = { .at = names[i].at };
 
-		if (!same[i])
+		if (!looks[i].same)
 			continue;
 		java_thread_read(layout, &again, 1);
 		assert_true(!again.result && !strcmp(again.name, names[i].name) &&

@@ -140,8 +140,9 @@ void jvm_table_release_leases(struct jvm_table *table)
 	note("release leases");
 }
 
-void jvm_note_thread(struct jvm *jvm, uint32_t tid, uint64_t time_ns)
+void jvm_note_thread(struct jvm *jvm, uint32_t tid, bool runs_java, uint64_t time_ns)
 {
+	(void)runs_java;
 	assert_non_null(jvm);
 	if (parts.tells_threads)
 		note("thread %u at %" PRIu64, number(tid), (time_ns - parts.start_ns) / MS);

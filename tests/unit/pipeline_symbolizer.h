@@ -4,7 +4,7 @@
 #define HOSTPROF_TESTS_PIPELINE_SYMBOLIZER_H
 
 #include "pipeline_notes.h"
-#include "symbolize/sample_words.h"
+#include "symbolize/words/sample_words.h"
 
 void symbolizer_set_pool(struct symbolizer *symbolizer, struct worker_pool *pool)
 {

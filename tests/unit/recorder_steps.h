@@ -38,6 +38,7 @@ static struct {
 	struct strbuf log;
 	const char *failing; /* this step, with -EIO */
 	struct timer timers[6];
+	bool is_calm; /* next to nothing comes */
 	unsigned int timer_count;
 	loop_fn on_fd, on_deadline;
 	loop_signal_fn on_signal;
@@ -266,6 +267,12 @@ void pipeline_take_records(struct pipeline *pipeline)
 {
 	(void)pipeline;
 	run.drains++;
+}
+
+bool pipeline_is_calm(const struct pipeline *pipeline)
+{
+	(void)pipeline;
+	return run.is_calm;
 }
 
 void pipeline_turn(struct pipeline *pipeline)

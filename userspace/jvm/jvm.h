@@ -142,10 +142,10 @@ enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_CO
 				   struct java_answer *ret_answer);
 
 /*
- * Thread TID has a sample of TIME_NS that has just arrived: its name is read, now when it is not known, at the next
+ * Thread TID has a sample of TIME_NS, of Java code or not, that has just arrived: its name is read, now when it is not known, at the next
  * jvm_table_poll() when that was some time ago.
  */
-void jvm_note_thread(struct jvm *jvm, uint32_t tid, uint64_t time_ns);
+void jvm_note_thread(struct jvm *jvm, uint32_t tid, bool runs_java, uint64_t time_ns);
 
 /*
  * The kernel told at once that a thread of process PID began, or got a comm, at TIME_NS: a new name in Java, as a rule. And

@@ -124,8 +124,8 @@ uint32_t jvm_ns_tid(struct jvm *jvm, uint32_t tid);
 /* Are both the same? */
 void jvm_learn_tids(struct jvm *jvm);
 
-/* What is due to be read of its threads again. */
-void jvm_read_threads(struct jvm *jvm);
+/* What is due to be read again of the threads of COUNT JVMs: names that are the same are found so in one call for all. */
+void jvm_read_threads(struct jvm *const *jvms, size_t count);
 void jvm_release_threads(struct jvm_names_of_threads *threads);
 
 /* Its layout is there, read now if need be. */

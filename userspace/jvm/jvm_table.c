@@ -306,14 +306,6 @@ void jvm_table_note_loss(struct jvm_table *table, uint64_t time_ns)
 		thread_names_lose(&(*jvm)->threads.names, time_ns);
 }
 
-static void read_threads(struct jvm_table *table)
-{
-	struct jvm **jvm;
-
-	vec_for_each (jvm, &table->jvms)
-		jvm_read_threads(*jvm);
-}
-
 /* --- turns ------------------------------------------------------------------------------------ */
 
 static int compare_costs(const void *a, const void *b)
@@ -355,7 +347,7 @@ void jvm_table_poll(struct jvm_table *table)
 	uint64_t now_ns = clock_now_ns();
 
 	poll_code_maps(table, now_ns);
-	read_threads(table);
+	jvm_read_threads(table->jvms.items, table->jvms.len);
 	limit_code_maps(table);
 	if (now_ns - table->expired_ns > TABLE_EXPIRE_NS)
 		expire(table, now_ns);

@@ -212,34 +212,6 @@ static void take_name(struct jvm_names_of_threads *t, uint32_t tid, uint64_t beg
 	free(TAKE_PTR(read->name));
 }
 
-/* Those whose names are what they were are done; the others are left in TIDS: how many. */
-static unsigned int confirm_names(struct jvm_names_of_threads *t, uint32_t *tids,
-				  unsigned int count)
-{
-	const struct java_thread_trail *trails[JAVA_THREAD_READS] = { NULL };
-	const struct known_name *known[JAVA_THREAD_READS];
-	bool same[JAVA_THREAD_READS];
-	uint64_t begin_ns = clock_now_ns(), value;
-	unsigned int left = 0;
-
-	for (unsigned int i = 0; i < count; i++) {
-		if (!lru_get(&t->known, tids[i], &value))
-			continue;
-		known[i] = (const struct known_name *)(uintptr_t)value; /* NOLINT: as above */
-		trails[i] = &known[i]->trail;
-	}
-	java_thread_trail_check(t->layout, trails, count, same);
-	for (unsigned int i = 0; i < count; i++) {
-		if (same[i])
-			thread_names_add(&t->names, tids[i],
-					 &(struct thread_reading){ begin_ns, clock_now_ns(),
-								   known[i]->name, known[i]->id });
-		else
-			tids[left++] = tids[i];
-	}
-	return left;
-}
-
 /* The names of up to JAVA_THREAD_READS threads, whose samples are older than SINCE_NS. */
 static void read_names(struct jvm *jvm, const uint32_t *tids, unsigned int count, uint64_t since_ns)
 {
@@ -258,15 +230,10 @@ static void read_names(struct jvm *jvm, const uint32_t *tids, unsigned int count
 		take_name(t, tids[i], begin_ns, &reads[i]);
 }
 
-static void learn_names(struct jvm *jvm, const uint32_t *tids, unsigned int count,
-			uint64_t since_ns)
+static bool may_read(struct jvm *jvm, uint64_t now_ns)
 {
-	uint32_t left[JAVA_THREAD_READS];
-
-	memcpy(left, tids, count * sizeof(*tids));
-	count = confirm_names(&jvm->threads, left, count);
-	if (count)
-		read_names(jvm, left, count, since_ns);
+	return name_time_is_left_of(&jvm->threads.time, &allowance, now_ns) &&
+	       read_layout(jvm, now_ns) == 0;
 }
 
 /* Those of COUNT threads, as far as there is time. */
@@ -277,39 +244,112 @@ static void try_names(struct jvm *jvm, const uint32_t *tids, size_t count, uint6
 
 	for (; count; tids += n, count -= n) {
 		uint64_t now_ns = clock_now_ns();
-		bool may = name_time_is_left_of(&t->time, &allowance, now_ns) &&
-			   read_layout(jvm, now_ns) == 0;
+		bool may = may_read(jvm, now_ns);
 
 		n = (unsigned int)MIN(count, JAVA_THREAD_READS);
 		if (may)
-			learn_names(jvm, tids, n, since_ns);
+			read_names(jvm, tids, n, since_ns);
 		for (unsigned int i = 0; !may && i < n; i++)
 			thread_names_add_failure(&t->names, tids[i], now_ns);
 		name_time_take(&t->time, clock_now_ns() - now_ns);
 	}
 }
 
-void jvm_note_thread(struct jvm *jvm, uint32_t tid, uint64_t time_ns)
+void jvm_note_thread(struct jvm *jvm, uint32_t tid, bool runs_java, uint64_t time_ns)
 {
 	struct jvm_names_of_threads *t = &jvm->threads;
 
 	if (t->refused)
 		return;
-	switch (thread_names_want(&t->names, tid, clock_now_ns())) {
+	switch (thread_names_want(&t->names, tid, runs_java, clock_now_ns())) {
 	case THREAD_NOW: try_names(jvm, &tid, 1, time_ns); break;
 	case THREAD_AGAIN: vec_push(&t->again, tid); break;
 	case THREAD_KNOWN: break;
 	}
 }
 
-void jvm_read_threads(struct jvm *jvm)
+/* --- names that are confirmed ----------------------------------------------------------------- */
+
+/* Of a thread that is due again. */
+struct confirmation {
+	struct jvm *jvm;
+	uint32_t tid;
+	const struct known_name *known; /* NULL: there is no way to it */
+};
+
+struct confirmations {
+	VEC(struct confirmation) items;
+	VEC(struct java_trail_look) looks; /* of each */
+};
+
+static const struct known_name *find_known(struct jvm_names_of_threads *t, uint32_t tid)
+{
+	uint64_t value;
+
+	if (!lru_get(&t->known, tid, &value))
+		return NULL;
+	return (const struct known_name *)(uintptr_t)
+		value; /* NOLINT: a pointer that was put there */
+}
+
+static void add_due(struct confirmations *c, struct jvm *jvm, uint64_t now_ns)
 {
 	struct jvm_names_of_threads *t = &jvm->threads;
+	uint32_t *tid;
 
-	if (!t->again.len)
+	if (!t->again.len || !may_read(jvm, now_ns))
 		return;
-	try_names(jvm, t->again.items, t->again.len, clock_now_ns());
+	vec_for_each (tid, &t->again) {
+		const struct known_name *known = find_known(t, *tid);
+		const struct confirmation it = { jvm, *tid, known };
+		const struct java_trail_look look = { t->layout, known ? &known->trail : NULL,
+						      false };
+
+		vec_push(&c->items, it);
+		vec_push(&c->looks, look);
+	}
 	t->again.len = 0;
+}
+
+/* Of what was read between BEGIN_NS and now. Who is not confirmed stays due. */
+static void take_confirmed(const struct confirmations *c, uint64_t begin_ns)
+{
+	uint64_t end_ns = clock_now_ns();
+
+	for (size_t i = 0; i < c->items.len; i++) {
+		const struct confirmation *it = &c->items.items[i];
+
+		name_time_take(&it->jvm->threads.time, (end_ns - begin_ns) / c->items.len);
+		if (!c->looks.items[i].same) {
+			vec_push(&it->jvm->threads.again, it->tid);
+			continue;
+		}
+		thread_names_add(&it->jvm->threads.names, it->tid,
+				 &(struct thread_reading){ begin_ns, end_ns, it->known->name,
+							   it->known->id });
+	}
+}
+
+void jvm_read_threads(struct jvm *const *jvms, size_t count)
+{
+	struct confirmations c = { VEC_INIT, VEC_INIT };
+	uint64_t begin_ns = clock_now_ns();
+
+	for (size_t i = 0; i < count; i++)
+		add_due(&c, jvms[i], begin_ns);
+	if (c.items.len) {
+		java_thread_trails_check(c.looks.items, c.looks.len);
+		take_confirmed(&c, begin_ns);
+	}
+	vec_release(&c.items);
+	vec_release(&c.looks);
+	for (size_t i = 0; i < count; i++) {
+		struct jvm_names_of_threads *t = &jvms[i]->threads;
+
+		if (t->again.len)
+			try_names(jvms[i], t->again.items, t->again.len, clock_now_ns());
+		t->again.len = 0;
+	}
 }
 
 /* --- by time ---------------------------------------------------------------------------------- */

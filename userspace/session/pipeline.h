@@ -103,9 +103,10 @@ struct pipeline {
 	uint32_t event_ids[WIRE_MAX_EVENTS];
 	uint32_t tables_serial; /* grows when the profile's tables are emptied */
 
-	uint64_t applied_ns; /* time of the newest item that was applied */
-	uint64_t checked_ns; /* when we last looked who is still there */
-	uint64_t expired_ns; /* when those that are not were last forgotten */
+	uint64_t arrived, arrived_before; /* records so far, and before the last turn */
+	uint64_t applied_ns;		  /* time of the newest item that was applied */
+	uint64_t checked_ns;		  /* when we last looked who is still there */
+	uint64_t expired_ns;		  /* when those that are not were last forgotten */
 	uint64_t stalled_since_ns;
 	/* No sample waits until the image cache has parsed more than this many files. */
 	bool gave_up;
@@ -146,6 +147,8 @@ void pipeline_meet(struct pipeline *pipeline);
 
 /* Drain the rings into the queue, poll JVMs, and apply what is old enough; call every 50 ms. */
 void pipeline_turn(struct pipeline *pipeline);
+/* So little came with the last turn, and since, that the next one may be later. */
+bool pipeline_is_calm(const struct pipeline *pipeline);
 
 /* Let the sinks write what is there; empties the tables when one of them wants it. */
 int pipeline_flush(struct pipeline *pipeline, struct err *err);

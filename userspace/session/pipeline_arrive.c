@@ -9,6 +9,7 @@
 #include "session/pipeline_malloc.h"
 #include "session/pipeline_show.h"
 #include "session/pipeline_spans.h"
+#include "symbolize/words/sample_words.h"
 
 /* What the sample weighs is known. */
 #define SEEN_OUTSIDE (WIRE_SAMPLE_NEW_TLAB | WIRE_SAMPLE_OUTSIDE_TLAB)
@@ -22,6 +23,7 @@ static void arrive_side(const struct side_event *event, void *data)
 {
 	struct pipeline *pipeline = data;
 
+	pipeline->arrived++;
 	pipeline_books_now(pipeline, event);
 	pipeline_show_side(pipeline, event);
 	merge_push_side(&pipeline->queue, event);
@@ -79,7 +81,7 @@ static void read_early(struct pipeline *pipeline, struct process *process,
 	}
 	/* A virtual thread's name came with the sample. */
 	if (jvm && !sample->virtual_id)
-		jvm_note_thread(jvm, sample->tid, sample->time_ns);
+		jvm_note_thread(jvm, sample->tid, sample_words_need_names(sample), sample->time_ns);
 }
 
 /* What turns out later to be none cannot be taken back. */
@@ -214,6 +216,7 @@ static void arrive_sample(const struct wire_sample *raw, void *data)
 	struct pipeline *pipeline = data;
 	struct process *process = registry_find_complete(pipeline->registry, raw->tgid);
 
+	pipeline->arrived++;
 	if (raw->event >= pipeline->options->event_count || raw->reason >= UNWIND_REASON_COUNT) {
 		arrive_invalid(raw, raw->size, pipeline);
 		return;

@@ -35,7 +35,7 @@ uint64_t pipeline_locks_find(struct pipeline *pipeline, struct process *process,
 	else
 		owner = jvm_find_owner(jvm, owner);
 	if (tid_of(owner))
-		jvm_note_thread(jvm, tid_of(owner), sample->time_ns);
+		jvm_note_thread(jvm, tid_of(owner), true, sample->time_ns);
 	if (!owner)
 		profile_add_counter(&pipeline->profile, "lock.owners-not-found", "", 1);
 	return owner;

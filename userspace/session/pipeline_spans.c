@@ -90,6 +90,7 @@ void pipeline_spans_arrive(const struct wire_span *span, void *data)
 	struct pipeline *pipeline = data;
 	struct span_wait *wait = spans_close(&pipeline->spans, span, clock_now_ns());
 
+	pipeline->arrived++;
 	if (wait)
 		finish(pipeline, wait);
 }

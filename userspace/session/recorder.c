@@ -21,6 +21,8 @@
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
 #define TURN_NS		 (50 * NSEC_PER_MSEC)
+/* Where next to nothing comes, so that what turns take by themselves is not most of our time. */
+#define CALM_TURN_NS (100 * NSEC_PER_MSEC)
 /* With a sink that is to have samples within 50 ms; half of this is what one waits on average. */
 #define HURRIED_TURN_NS (20 * NSEC_PER_MSEC)
 #define CPU_CHECK_NS	(1 * NSEC_PER_SEC)
@@ -72,7 +74,12 @@ void recorder_turn(struct recorder *rec)
 
 static void on_turn(void *data)
 {
-	recorder_turn(data);
+	struct recorder *rec = data;
+	bool may_be_later = !rec->options->sinks.hurry && pipeline_is_calm(&rec->pipeline);
+
+	if (may_be_later && clock_now_ns() - rec->turned_ns < CALM_TURN_NS - TURN_NS / 2)
+		return;
+	recorder_turn(rec);
 }
 
 static void on_flush(void *data)

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "symbolize/sample_words.h"
+#include "symbolize/words/sample_words.h"
 
 static struct compilation_name take_name(const char **at, size_t len, size_t most)
 {

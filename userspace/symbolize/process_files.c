@@ -89,15 +89,11 @@ static void read_file(struct symbolizer *symbolizer, struct process_cache *cache
 }
 
 void process_files_read(struct symbolizer *symbolizer, struct process_cache *cache,
-			struct process *process, const struct wire_sample *sample)
+			struct process *process, struct word_reader user)
 {
-	struct word_reader kernel, user;
 	struct user_word word;
 	uint64_t known;
 
-	if (sample->kernel_frames)
-		kernel_ask(symbolizer);
-	sample_words_read(sample, &kernel, &user);
 	while (user_word_next(&user, &word)) {
 		uint64_t page = word.address / WIRE_PAGE_BYTES;
 

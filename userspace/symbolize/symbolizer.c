@@ -48,16 +48,18 @@ void symbolizer_keep_jvm_frames(struct symbolizer *symbolizer, bool keep)
 	symbolizer->jvm_frames = keep;
 }
 
-static void cache_clear(struct process_cache *cache)
+/* What is known of its frames. */
+static void cache_clear(struct symbolizer *symbolizer, struct process_cache *cache)
 {
+	cache->tails_owner = ++symbolizer->last_owner;
 	lru_clear(&cache->frames);
 	lru_clear(&cache->stacks);
 	lru_clear(&cache->pages);
 }
 
-static void cache_free(struct process_cache *cache)
+static void cache_free(struct symbolizer *symbolizer, struct process_cache *cache)
 {
-	cache_clear(cache);
+	cache_clear(symbolizer, cache);
 	lru_clear(&cache->images);
 	perf_map_free(cache->perf_map);
 	perf_map_free(cache->jit_dump);
@@ -76,11 +78,13 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	if (!symbolizer)
 		return;
 	vec_for_each (at, &symbolizer->processes.all)
-		cache_free(cache_of(*at));
+		cache_free(symbolizer, cache_of(*at));
 	book_release(&symbolizer->processes);
 	hmap_release(&symbolizer->image_mappings);
 	lru_clear(&symbolizer->kernel_frames);
 	vec_release(&symbolizer->frames);
+	vec_release(&symbolizer->marks);
+	stack_tails_release(&symbolizer->tails);
 	kernel_symbols_free(symbolizer->kernel);
 	kernel_symbols_free(symbolizer->kernel_data);
 	free(symbolizer);
@@ -104,8 +108,7 @@ static void drop_image(uint64_t value, void *data)
 	image_unwant((struct image *)(uintptr_t)value);
 }
 
-/* The cache of this generation with this set of mappings: what was found by others may be wrong. */
-static struct process_cache *get_cache(struct symbolizer *symbolizer, struct process *process)
+struct process_cache *symbolizer_get_cache(struct symbolizer *symbolizer, struct process *process)
 {
 	struct process_cache *cache = find_cache(symbolizer, process);
 
@@ -115,10 +118,11 @@ static struct process_cache *get_cache(struct symbolizer *symbolizer, struct pro
 		lru_init(&cache->frames, MAX_FRAME_BYTES, kept_frames_drop, NULL);
 		lru_init(&cache->stacks, MAX_STACK_BYTES, NULL, NULL);
 		lru_init(&cache->pages, MAX_PAGE_BYTES, NULL, NULL);
+		cache->tails_owner = ++symbolizer->last_owner;
 		book_attach(&symbolizer->processes, &process->attached, &cache->attachment);
 	}
 	if (cache->mappings_serial != process->mappings_serial) {
-		cache_clear(cache);
+		cache_clear(symbolizer, cache);
 		cache->mappings_serial = process->mappings_serial;
 	}
 	return cache;
@@ -131,7 +135,7 @@ void symbolizer_forget(struct symbolizer *symbolizer, struct process *process)
 	if (!cache)
 		return;
 	book_detach(&symbolizer->processes, &process->attached, &cache->attachment);
-	cache_free(cache);
+	cache_free(symbolizer, cache);
 }
 
 void symbolizer_reset_ids(struct symbolizer *symbolizer)
@@ -139,104 +143,10 @@ void symbolizer_reset_ids(struct symbolizer *symbolizer)
 	struct attachment **at;
 
 	vec_for_each (at, &symbolizer->processes.all)
-		cache_clear(cache_of(*at));
+		cache_clear(symbolizer, cache_of(*at));
 	hmap_clear(&symbolizer->image_mappings);
 	lru_clear(&symbolizer->kernel_frames);
 	symbolizer->jit_mapping = PROFILE_NONE;
-}
-
-/* --- on arrival --- */
-
-static uint64_t words_key(const uint64_t *words, size_t count)
-{
-	return hash_bytes(words, count * sizeof(words[0]));
-}
-
-static struct symbol_query query_of(const struct user_word *word)
-{
-	struct symbol_query query = { .kind = ASK_CODE,
-				      .address = word->address,
-				      .key = word->cache_key,
-				      .words = word->words };
-
-	if (word->kind == WIRE_FRAME_INTERPRETED || word->kind == WIRE_FRAME_COMPILING) {
-		query.kind = ASK_INTERPRETED;
-		query.key = words_key(word->words, WIRE_INTERPRETED_WORDS);
-	} else if (word->kind == WIRE_FRAME_COMPILED) {
-		query.kind = ASK_COMPILED;
-		query.key = words_key(word->words, WIRE_COMPILED_WORDS);
-	}
-	return query;
-}
-
-/* What the JVM reads it remembers. KNOWN: frames that need not be asked for; may be NULL. */
-static void read_names(struct jvm *jvm, struct word_reader user, struct lru *known)
-{
-	const uint64_t *compiled[JVM_MEET_FRAMES];
-	struct java_answer answer;
-	struct user_word word;
-	unsigned int count = 0;
-	uint64_t value;
-
-	while (user_word_next(&user, &word)) {
-		struct symbol_query query = query_of(&word);
-
-		if (word.kind == WIRE_FRAME_RECEIVER) {
-			jvm_receiver_class(jvm, word.words);
-			continue;
-		}
-		if (query.kind == ASK_CODE || (known && lru_get(known, query.key, &value)))
-			continue;
-		if (query.kind == ASK_INTERPRETED) {
-			jvm_find_interpreted(jvm, word.words, &answer);
-			continue;
-		}
-		compiled[count++] = word.words;
-		if (count == JVM_MEET_FRAMES) {
-			jvm_meet_compiled(jvm, compiled, count);
-			count = 0;
-		}
-	}
-	if (count)
-		jvm_meet_compiled(jvm, compiled, count);
-}
-
-void symbolizer_read_names(struct jvm *jvm, const struct wire_sample *sample)
-{
-	struct word_reader kernel, user;
-
-	sample_words_read(sample, &kernel, &user);
-	read_names(jvm, user, NULL);
-}
-
-static void read_new_names(struct process_cache *cache, struct jvm *jvm,
-			   const struct wire_sample *sample)
-{
-	struct word_reader kernel, user;
-	uint64_t known;
-
-	sample_words_read(sample, &kernel, &user);
-	if (!lru_get(&cache->stacks, sample_words_hash(sample, &kernel, &user), &known))
-		read_names(jvm, user, &cache->frames);
-}
-
-bool symbolizer_arrive(struct symbolizer *symbolizer, struct process *process,
-		       const struct wire_sample *sample)
-{
-	struct process_cache *cache;
-	struct jvm *jvm;
-
-	if (!process)
-		return !sample_words_need_names(sample);
-	cache = get_cache(symbolizer, process);
-	process_files_open(symbolizer, cache, process);
-	process_files_read(symbolizer, cache, process, sample);
-	if (!sample_words_need_names(sample))
-		return true;
-	jvm = jvm_table_get(symbolizer->jvms, process);
-	if (jvm)
-		read_new_names(cache, jvm, sample);
-	return jvm != NULL;
 }
 
 /* --- stacks --- */
@@ -278,18 +188,65 @@ static void push_user_frame(struct stack_build *build, const struct user_word *w
 		shown_push_receiver(build, word->words);
 		return;
 	}
-	query = query_of(word);
+	query = user_word_query(word);
 	stack_push_answer(build, &query);
 }
 
 /* What the thread compiles is left out: it comes last. */
-static void push_user_frames(struct stack_build *build, struct word_reader user)
+static void push_marked_frames(struct stack_build *build, struct word_reader *some,
+			       const uint64_t *end, size_t first)
 {
+	struct symbolizer *symbolizer = build->symbolizer;
 	struct user_word word;
 
-	while (user_word_next(&user, &word))
+	while (user_word_next(some, &word)) {
+		const struct stack_mark mark = { (size_t)(end - word.words),
+						 symbolizer->frames.len - first };
+
+		vec_push(&symbolizer->marks, mark);
 		if (word.kind != WIRE_FRAME_COMPILING)
 			push_user_frame(build, &word);
+	}
+}
+
+/* The last one as others are pushed, which are looked at. */
+static void push_tail(struct stack_build *build, const struct stack_tail_key *key, size_t words)
+{
+	size_t count;
+	const uint32_t *ids = stack_tails_ids(&build->symbolizer->tails, key, words, &count);
+
+	for (size_t i = count; i-- > 1;)
+		vec_push(&build->symbolizer->frames, ids[i]);
+	if (count)
+		stack_push_known(build, ids[0]);
+}
+
+/* What is as it was in the thread's last stack is not looked up again. */
+static void push_user_frames(struct stack_build *build, const struct word_reader *user,
+			     uint32_t tid)
+{
+	struct symbolizer *symbolizer = build->symbolizer;
+	const struct stack_tail_key key = { build->cache->tails_owner, tid };
+	size_t first = symbolizer->frames.len,
+	       common = stack_tails_common(&symbolizer->tails, &key, user);
+	struct word_reader some = { user->at, user->end - common };
+
+	symbolizer->marks.len = 0;
+	push_marked_frames(build, &some, user->end, first);
+	/* There a frame of that stack begins, but none of this one. */
+	if (common && some.at != some.end) {
+		common = 0;
+		some.end = user->end;
+		push_marked_frames(build, &some, user->end, first);
+	}
+	push_tail(build, &key, common);
+	if (build->waits || !build->cacheable)
+		return;
+	stack_tails_keep(&symbolizer->tails, &key,
+			 &(struct made_stack){ user, common, symbolizer->marks.items,
+					       symbolizer->marks.len,
+					       symbolizer->frames.items + first,
+					       symbolizer->frames.len - first });
 }
 
 /* What stands at the root: why the walk ended early, or the role of a nameless first frame. */
@@ -335,7 +292,7 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 		shown_push_loaded(build, sample);
 	push_kernel_frames(build, kernel);
 	wait_drop_tracing(build, sample);
-	push_user_frames(build, *user);
+	push_user_frames(build, user, sample->tid);
 	if (build->waits)
 		return false;
 	if (has_class(sample) || sample->text == WIRE_TEXT_CLASS_LOAD)
@@ -348,19 +305,20 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 }
 
 /* Before an agent is there and after, the same words may have other frames. */
-static void note_code_map(struct process_cache *cache, const struct jvm *jvm)
+static void note_code_map(struct symbolizer *symbolizer, struct process_cache *cache,
+			  const struct jvm *jvm)
 {
 	bool has_code_map = jvm && jvm_has_code_map(jvm);
 
 	if (cache->has_code_map != has_code_map)
-		cache_clear(cache);
+		cache_clear(symbolizer, cache);
 	cache->has_code_map = has_code_map;
 }
 
 static bool find_stack(struct stack_build *build, const struct wire_sample *sample,
 		       uint32_t *ret_stack)
 {
-	struct process_cache *cache = get_cache(build->symbolizer, build->process);
+	struct process_cache *cache = symbolizer_get_cache(build->symbolizer, build->process);
 	struct word_reader kernel, user;
 	uint64_t hash, known;
 
@@ -368,7 +326,7 @@ static bool find_stack(struct stack_build *build, const struct wire_sample *samp
 	build->time_ns = sample->time_ns;
 	build->cacheable = true;
 	process_files_open(build->symbolizer, cache, build->process);
-	note_code_map(cache, build->jvm);
+	note_code_map(build->symbolizer, cache, build->jvm);
 	sample_words_read(sample, &kernel, &user);
 	hash = sample_words_hash(sample, &kernel, &user);
 	if (lru_get(&cache->stacks, hash, &known)) {
@@ -467,7 +425,7 @@ static uint32_t raw_stack(struct symbolizer *symbolizer, struct profile *profile
 
 	sample_words_read(sample, &kernel, &user);
 	build_stack(&build, sample, &kernel, &user, &stack);
-	cache_clear(&cache);
+	lru_clear(&cache.frames);
 	return stack;
 }
 

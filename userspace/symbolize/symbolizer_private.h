@@ -10,9 +10,10 @@
 #include "jvm/jvm.h"
 #include "symbolize/kernel.h"
 #include "symbolize/perf_map.h"
-#include "symbolize/sample_words.h"
 #include "symbolize/source.h"
 #include "symbolize/symbolizer.h"
+#include "symbolize/words/sample_words.h"
+#include "symbolize/words/stack_tails.h"
 
 /* What was resolved of one process generation. */
 struct process_cache {
@@ -23,6 +24,7 @@ struct process_cache {
 	struct lru images;	   /* hash of a file's key and path → image, a reference */
 	struct lru frames;	   /* a query's key → frames; none that time changes */
 	struct lru stacks;	   /* hash of a raw stack → stack id; the same */
+	uint64_t tails_owner;	   /* of its threads' last stacks; 0: none are kept */
 	struct lru pages;	   /* of code, whose file a worker was asked to read */
 	bool has_code_map;	   /* of an agent: then time decides what compiled code is */
 	struct perf_map *perf_map; /* owned; NULL: none */
@@ -40,15 +42,18 @@ struct symbolizer {
 	bool kernel_asked, kernel_read, kernel_data_asked;
 	bool jvm_frames; /* of allocations they stay */
 	struct err kernel_err;
-	struct image *vdso;	    /* borrowed */
-	struct book processes;	    /* struct process_cache, owned */
-	struct hmap image_mappings; /* image_number() → mapping id */
-	struct lru kernel_frames;   /* address → frames */
-	uint32_t jit_mapping;	    /* mapping id of "[JIT]", PROFILE_NONE: not made yet */
-	VEC(uint32_t) frames;	    /* the stack being built, leaf first */
-	struct answer answer;	    /* of the source that is being asked */
-	struct java_answer java;    /* scratch */
-	struct go_frames go;	    /* the same */
+	struct image *vdso;	      /* borrowed */
+	struct book processes;	      /* struct process_cache, owned */
+	struct hmap image_mappings;   /* image_number() → mapping id */
+	struct lru kernel_frames;     /* address → frames */
+	uint32_t jit_mapping;	      /* mapping id of "[JIT]", PROFILE_NONE: not made yet */
+	VEC(uint32_t) frames;	      /* the stack being built, leaf first */
+	VEC(struct stack_mark) marks; /* of it */
+	struct stack_tails tails;
+	uint64_t last_owner;	 /* of them */
+	struct answer answer;	 /* of the source that is being asked */
+	struct java_answer java; /* scratch */
+	struct go_frames go;	 /* the same */
 };
 
 /* One stack on its way from words to frames. */
@@ -66,6 +71,12 @@ struct stack_build {
 	bool is_early;	   /* its turn comes later, and with it another look */
 	bool is_raw;	   /* nothing is known of the process: addresses as they are */
 };
+
+/* The cache of this generation with this set of mappings: what was found by others may be wrong. */
+struct process_cache *symbolizer_get_cache(struct symbolizer *symbolizer, struct process *process);
+
+/* symbolize/symbolizer_arrive.c: what is asked about a frame. */
+struct symbol_query user_word_query(const struct user_word *word);
 
 /* symbolize/symbolizer_push.c: append a frame to the stack; returns its id. */
 uint32_t stack_push(struct stack_build *build, const struct profile_frame *frame);
@@ -86,12 +97,12 @@ symbol_find_fn kernel_find;
 
 /*
  * symbolize/process_files.c: of every mapping that was not looked at yet the file is opened, while it can be. And those that
- * SAMPLE has frames of begin to be parsed: until its turn comes a worker can have read several.
+ * USER has frames of begin to be parsed: until its turn comes a worker can have read several.
  */
 void process_files_open(struct symbolizer *symbolizer, struct process_cache *cache,
 			struct process *process);
 void process_files_read(struct symbolizer *symbolizer, struct process_cache *cache,
-			struct process *process, const struct wire_sample *sample);
+			struct process *process, struct word_reader user);
 
 /* symbolize/native.c: the image behind a mapping, opened if need be; NULL when it is no file. */
 struct image *mapping_get_image(struct symbolizer *symbolizer, struct process_cache *cache,

@@ -16,27 +16,53 @@
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* A transfer ends between two pieces, by process_vm_readv(2). */
-static int64_t read_memory(struct wall_call *call)
+/* Into SIZE bytes. A transfer ends between two pieces, by process_vm_readv(2). */
+static int64_t read_pieces(uint32_t pid, const struct wall_piece *pieces, uint32_t count,
+			   uint8_t *data, size_t size)
 {
-	struct iovec local = { call->data, 0 }, remote[WALL_MAX_PIECES];
-	uint32_t count = call->count;
+	struct iovec local = { data, 0 }, remote[WALL_MAX_PIECES];
 	ssize_t n;
 
-	if (count > WALL_MAX_PIECES)
-		return -E2BIG;
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t len = call->pieces[i].len;
-
-		if (len > sizeof(call->data) - local.iov_len)
+		if (pieces[i].len > size - local.iov_len)
 			return -E2BIG;
-		remote[i].iov_base =
-			(void *)(uintptr_t)call->pieces[i].address; /* NOLINT: not ours */
-		remote[i].iov_len = len;
-		local.iov_len += len;
+		remote[i].iov_base = (void *)(uintptr_t)pieces[i].address; /* NOLINT: not ours */
+		remote[i].iov_len = pieces[i].len;
+		local.iov_len += pieces[i].len;
 	}
-	n = process_vm_readv((pid_t)call->pid, &local, 1, remote, count, 0);
+	n = process_vm_readv((pid_t)pid, &local, 1, remote, count, 0);
 	return n < 0 ? -errno : n;
+}
+
+static int64_t read_memory(struct wall_call *call)
+{
+	if (call->count > WALL_MAX_PIECES)
+		return -E2BIG;
+	return read_pieces(call->pid, call->pieces, call->count, call->data, sizeof(call->data));
+}
+
+/* Each part's bytes are where they would be if all before it were there. */
+static int64_t read_parts(struct wall_call *call)
+{
+	size_t at = 0, first = 0;
+
+	if (call->count > WALL_MAX_PARTS)
+		return -E2BIG;
+	for (uint32_t i = 0; i < call->count; i++) {
+		struct wall_part *part = &call->parts[i];
+		const struct wall_piece *pieces = call->pieces + first;
+
+		if (part->count > WALL_MAX_PIECES - first)
+			return -E2BIG;
+		call->pid = part->pid;
+		part->result = read_pieces(part->pid, pieces, part->count, call->data + at,
+					   sizeof(call->data) - at);
+		if (part->result == -E2BIG)
+			return -E2BIG;
+		at += wall_pieces_bytes(pieces, part->count);
+		first += part->count;
+	}
+	return 0;
 }
 
 /* A landing that is there in part is none. */
@@ -141,6 +167,7 @@ static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 	*ret_fd = -1;
 	switch (call->op) {
 	case WALL_READ_MEMORY: return read_memory(call);
+	case WALL_READ_PARTS: return read_parts(call);
 	case WALL_FOLLOW: return follow(call);
 	case WALL_READ_FILE: return read_file(call);
 	case WALL_READ_MAPS: return broker_read_maps(call);

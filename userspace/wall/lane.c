@@ -38,6 +38,7 @@ struct lane {
 	struct wall_call *call; /* owned; NULL: there is no process now */
 	int socket;		/* owned, of the process of now; -1: none */
 	int left;		/* owned, of one that was left behind; -1 */
+	uint32_t left_about;	/* its call's pid */
 	uint64_t cpu_ns;	/* of the process of now, so much was taken */
 	uint64_t generation;
 	/* Of a hostile one, from before it knew anything: what it says later is not believed. */
@@ -80,6 +81,7 @@ static void leave(struct lane *lane)
 	if (lane->pidfd >= 0)
 		(void)syscall(SYS_pidfd_send_signal, lane->pidfd, SIGKILL, NULL, 0);
 	forget_process(lane);
+	lane->left_about = lane->call->pid;
 	atomic_store(&lane->call->abandoned, 1);
 	atomic_fetch_add(&lane->call->asked, 1);
 	futex_wake(&lane->call->asked);
@@ -131,8 +133,9 @@ uint64_t lane_take_cpu(struct lane *lane)
 	return lane->cpu_ns - before_ns;
 }
 
-int lane_take_left(struct lane *lane)
+int lane_take_left(struct lane *lane, uint32_t *ret_about)
 {
+	*ret_about = lane->left_about;
 	return TAKE_FD(lane->left);
 }
 

@@ -61,7 +61,10 @@ uint32_t lane_pid(const struct lane *lane);
 /* Larger with each process of any lane, 0 without one: what one has kept, the next one does not know. */
 uint64_t lane_generation(const struct lane *lane);
 
-/* The socket of the one that was left behind: at its end when that has ended; -1: none was. */
-int lane_take_left(struct lane *lane);
+/*
+ * The socket of the one that was left behind: at its end when that has ended; -1: none was. *RET_ABOUT is the process that it was
+ * asked about, of several the one that it had come to.
+ */
+int lane_take_left(struct lane *lane, uint32_t *ret_about);
 
 #endif

@@ -137,7 +137,7 @@ void wall_get_figures(struct wall_figures *ret_figures)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static bool may_ask(uint32_t pid)
+bool wall_may_ask(uint32_t pid)
 {
 	bool may;
 
@@ -164,7 +164,7 @@ struct wall_call *wall_begin_call(enum wall_op op, uint32_t pid, struct lane **r
 
 	*ret_lane = get_lane();
 	*ret_error = -EBUSY;
-	if (!may_ask(pid))
+	if (pid && !wall_may_ask(pid))
 		return NULL;
 	*ret_error = -ECHILD;
 	call = lane_begin(*ret_lane);
@@ -177,13 +177,17 @@ struct wall_call *wall_begin_call(enum wall_op op, uint32_t pid, struct lane **r
 	return call;
 }
 
-int64_t wall_finish_call(struct lane *lane, uint32_t pid, int given, int *ret_fd)
+int64_t wall_finish_call(struct lane *lane, int given, int *ret_fd)
 {
 	int64_t result = lane_call(lane, given, ret_fd);
+	uint32_t about;
+	int left;
 
 	take_cpu(lane);
-	if (result == -ETIMEDOUT)
-		note_late(pid, lane_take_left(lane));
+	if (result == -ETIMEDOUT) {
+		left = lane_take_left(lane, &about);
+		note_late(about, left);
+	}
 	return result;
 }
 
@@ -218,7 +222,7 @@ static int64_t read_by(enum wall_op op, uint32_t pid, const char *path, uint64_t
 		return error;
 	call->offset = offset;
 	call->len = MIN(len, sizeof(call->data));
-	result = MIN(wall_finish_call(lane, pid, -1, &fd), (int64_t)len);
+	result = MIN(wall_finish_call(lane, -1, &fd), (int64_t)len);
 	if (result > 0)
 		memcpy(data, lane_answer(lane)->data, (size_t)result);
 	return result;
@@ -286,7 +290,7 @@ int wall_read_maps(uint32_t pid, const char *path, unsigned int looks, uint64_t 
 		call->offset = *at;
 		call->count = MIN(looks, WALL_MAX_LOOKS);
 		looks -= call->count;
-		result = wall_finish_call(lane, pid, -1, &fd);
+		result = wall_finish_call(lane, -1, &fd);
 		if (result < 0)
 			return (int)result;
 		*at = lane_answer(lane)->offset;
@@ -313,7 +317,7 @@ int wall_look(uint32_t pid, const struct file_key *key, uint64_t start, uint64_t
 	call->key = *key;
 	call->offset = start;
 	call->len = end - start;
-	result = wall_finish_call(lane, pid, -1, &fd);
+	result = wall_finish_call(lane, -1, &fd);
 	if (result == 0)
 		*ret_id = lane_answer(lane)->id;
 	return (int)result;
@@ -335,7 +339,7 @@ static const struct wall_call *open_by(enum wall_op op, uint32_t pid, const char
 		return NULL;
 	}
 	call->flags = flags;
-	result = wall_finish_call(lane, pid, given, ret_fd);
+	result = wall_finish_call(lane, given, ret_fd);
 	if (result < 0)
 		*ret_fd = (int)result;
 	return result < 0 ? NULL : lane_answer(lane);
@@ -455,7 +459,7 @@ int64_t wall_help(uint32_t pid, const struct wall_message *message, uint64_t dea
 	*ret_fd = -1;
 	if (!wall.nursery || !nursery_has_helpers(wall.nursery))
 		return -EOPNOTSUPP;
-	if (!may_ask(pid))
+	if (!wall_may_ask(pid))
 		return -EBUSY;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;

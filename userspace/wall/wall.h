@@ -39,6 +39,14 @@ bool wall_is_loop(bool *ret_urgent);
 int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned int count,
 			 void *data);
 
+/*
+ * The pieces of COUNT processes (up to WALL_MAX_PARTS; WALL_MAX_PIECES together) in one call: PIECES are one process's behind the other's, and so
+ * is DATA, as if all were there. Of each its part says the bytes until the first piece that is not all there, or a negative errno, when 0 is returned. One who lets the
+ * call wait takes the others' answers with it.
+ */
+int wall_read_parts(struct wall_part *parts, unsigned int count, const struct wall_piece *pieces,
+		    void *data);
+
 /* This was the last call of a row: the broker need not wait awake for another one. */
 void wall_rest(void);
 

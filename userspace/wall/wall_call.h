@@ -18,8 +18,9 @@
 
 enum wall_op {
 	WALL_READ_MEMORY, /* pieces of process `pid` into `data` */
-	WALL_FOLLOW,	  /* the same, where `hops` lead */
-	WALL_READ_FILE,	  /* `len` bytes at `offset` of /proc/… `path` */
+	WALL_READ_PARTS, /* pieces of `count` processes, of each what its part says; `pid` is the one that is read now */
+	WALL_FOLLOW,	/* the same, where `hops` lead */
+	WALL_READ_FILE, /* `len` bytes at `offset` of /proc/… `path` */
 	WALL_READ_MAPS, /* executable mappings from `offset` on, struct wall_mapping; `count` files are looked at */
 	WALL_LOOK, /* the file `key` that is mapped at `offset`, `len` bytes, and is called `path` there */
 	WALL_READ_LINK, /* where the link /proc/… `path` leads, without an end */
@@ -42,9 +43,17 @@ enum wall_op {
 /* The stack above a copy is the longest piece of memory, 256 KiB; a file is read in several calls. */
 #define WALL_DATA_BYTES (512U << 10)
 #define WALL_MAX_PIECES 896
+#define WALL_MAX_PARTS	64
 
 struct wall_piece {
 	uint64_t address, len;
+};
+
+/* The pieces of one process, among those of others. */
+struct wall_part {
+	uint32_t pid;
+	uint32_t count; /* of pieces */
+	int64_t result; /* bytes until the first piece that is not all there, or a negative errno */
 };
 
 struct wall_call {
@@ -58,7 +67,7 @@ struct wall_call {
 	uint32_t op;
 	uint32_t pid;
 	int32_t flags;
-	uint32_t count;	     /* of pieces or hops; of looks that are left */
+	uint32_t count;	     /* of pieces, parts or hops; of looks that are left */
 	uint32_t takes_long; /* so that its asker sleeps at once */
 	uint64_t offset, len;
 	int64_t result;	 /* bytes, 0, or a negative errno */
@@ -67,10 +76,20 @@ struct wall_call {
 	struct file_id id;
 	struct file_key key;
 	struct wall_piece pieces[WALL_MAX_PIECES];
+	struct wall_part parts[WALL_MAX_PARTS];
 	struct wall_hop hops[WALL_MAX_HOPS];
 	char path[PATH_MAX];
 	uint8_t data[WALL_DATA_BYTES];
 };
+
+static inline size_t wall_pieces_bytes(const struct wall_piece *pieces, uint32_t count)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		bytes += pieces[i].len;
+	return bytes;
+}
 
 /* An entry of WALL_READ_MAPS; the path follows, with its end, padded to 8 bytes. */
 struct wall_mapping {

@@ -3,14 +3,19 @@
 #ifndef HOSTPROF_WALL_WALL_PRIVATE_H
 #define HOSTPROF_WALL_WALL_PRIVATE_H
 
+#include <stdbool.h>
+
 #include "wall/lane.h"
 #include "wall/wall.h"
 
-/* A call about PID that is to be filled in; NULL: *RET_ERROR says why not. */
+/* May PID be asked now? */
+bool wall_may_ask(uint32_t pid);
+
+/* A call about PID (0: about several) that is to be filled in; NULL: *RET_ERROR says why not. */
 struct wall_call *wall_begin_call(enum wall_op op, uint32_t pid, struct lane **ret_lane,
 				  int *ret_error);
 
 /* Make it, with GIVEN (-1: no file); what it brought is lane_answer()'s. */
-int64_t wall_finish_call(struct lane *lane, uint32_t pid, int given, int *ret_fd);
+int64_t wall_finish_call(struct lane *lane, int given, int *ret_fd);
 
 #endif

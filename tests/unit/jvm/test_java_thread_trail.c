@@ -35,12 +35,13 @@ static void end(void)
 
 static void check(unsigned int count)
 {
-	const struct java_thread_trail *some[THREADS];
+	struct java_trail_look looks[THREADS];
 
 	for (unsigned int i = 0; i < count; i++)
-		some[i] = &trails[i];
-	memset(same, 2, sizeof(same));
-	java_thread_trail_check(&layout, some, count, same);
+		looks[i] = (struct java_trail_look){ &layout, &trails[i], false };
+	java_thread_trails_check(looks, count);
+	for (unsigned int i = 0; i < count; i++)
+		same[i] = looks[i].same;
 }
 
 static bool is_same(void)
@@ -101,6 +102,44 @@ static void all_in_one_call(void **state)
 	end();
 }
 
+/* Of another JVM, whose collection is under way, nothing is known; of this one all is. */
+static void many_jvms(void **state)
+{
+	enum { LOOKS = 3 * VM_MEMORY_MAX_PARTS };
+	const struct vm_span long_span = { FAKE_BASE, memory()->bytes, JAVA_TRAIL_BYTES };
+	static struct java_trail_look looks[LOOKS];
+	struct java_thread_layout other;
+	struct java_thread_trail longest = { 0 };
+	const uint8_t active = 1;
+
+	(void)state;
+	begin(17);
+	add_thread(11, add_string("worker", 6, 1));
+	add_thread(12, add_string("other", 5, 1));
+	lay_trails();
+	other = layout;
+	other.pause.active_at = w.heap + GC_ACTIVE + 1;
+	fake_put(memory(), other.pause.active_at, &active, 1);
+	for (unsigned int per_jvm = 1; per_jvm < 8; per_jvm++) {
+		for (unsigned int i = 0; i < LOOKS; i++)
+			looks[i] = (struct java_trail_look){ i / per_jvm % 2 ? &other : &layout,
+							     i % 5 ? &trails[i % 2] : NULL, i % 3 };
+		java_thread_trails_check(looks, LOOKS);
+		for (unsigned int i = 0; i < LOOKS; i++)
+			assert_int_equal(looks[i].same, i % 5 && i / per_jvm % 2 == 0);
+	}
+	/* More than a call can bring. */
+	java_thread_trail_add(&longest, &long_span, 1);
+	for (unsigned int i = 0; i < LOOKS; i++)
+		looks[i] =
+			(struct java_trail_look){ &layout, i % 50 ? &longest : &trails[0], false };
+	java_thread_trails_check(looks, LOOKS);
+	for (unsigned int i = 0; i < LOOKS; i++)
+		assert_true(looks[i].same);
+	java_thread_trails_check(NULL, 0);
+	end();
+}
+
 /* While that is read. */
 static int collect_meanwhile(const struct vm_memory *m, const struct vm_span *spans,
 			     unsigned int count)
@@ -152,7 +191,8 @@ static void a_collection(void **state)
 
 static void ways_that_are_none(void **state)
 {
-	const struct java_thread_trail *none[2] = { NULL, &trails[0] };
+	struct java_trail_look looks[] = { { &layout, NULL, true },
+					   { &layout, &trails[0], false } };
 	const struct vm_span long_span = { FAKE_BASE, memory()->bytes, JAVA_TRAIL_BYTES };
 	const struct vm_span short_span = { FAKE_BASE, memory()->bytes, 1 };
 
@@ -160,9 +200,9 @@ static void ways_that_are_none(void **state)
 	begin(17);
 	add_thread(11, add_string("name", 4, 1));
 	lay_trails();
-	java_thread_trail_check(&layout, none, 2, same);
-	assert_int_equal(same[0], false);
-	assert_int_equal(same[1], true);
+	java_thread_trails_check(looks, 2);
+	assert_false(looks[0].same);
+	assert_true(looks[1].same);
 	java_thread_trail_add(&trails[0], &long_span, 1);
 	assert_false(is_same());
 	java_thread_trail_add(&trails[0], &short_span, 1);
@@ -184,9 +224,8 @@ static void ways_that_are_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_byte_counts),
-		cmocka_unit_test(all_in_one_call),
-		cmocka_unit_test(a_collection),
+		cmocka_unit_test(every_byte_counts),  cmocka_unit_test(all_in_one_call),
+		cmocka_unit_test(many_jvms),	      cmocka_unit_test(a_collection),
 		cmocka_unit_test(ways_that_are_none),
 	};
 

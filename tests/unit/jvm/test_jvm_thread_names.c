@@ -44,7 +44,7 @@ static void end_jvm(void)
 /* A sample of now. */
 static void sample(uint32_t tid)
 {
-	jvm_note_thread(jvm, tid, clock_now_ns());
+	jvm_note_thread(jvm, tid, false, clock_now_ns());
 	fake_advance(MS);
 }
 
@@ -86,7 +86,7 @@ static void a_name_is_read_once(void **state)
 	expect_name(11, "a-long-name-of-a-thread");
 	for (unsigned int i = 0; i < 400; i++)
 		assert_int_equal(reads_of(11), 0);
-	jvm_read_threads(jvm);
+	jvm_read_threads(&jvm, 1);
 	expect_name(11, "a-long-name-of-a-thread");
 	end_jvm();
 }
@@ -111,20 +111,20 @@ static void renamed_by_another_one(void **state)
 	expect_name(11, "first");
 	before = reads;
 	before_ns = clock_now_ns();
-	jvm_read_threads(jvm);
+	jvm_read_threads(&jvm, 1);
 	assert_in_range(reads - before, 9, 11);
 	expect_name(11, "second");
 	expect_name_at(11, before_ns - 1, "first");
 	expect_name(12, "other");
 	before = reads;
-	jvm_read_threads(jvm);
+	jvm_read_threads(&jvm, 1);
 	assert_int_equal(reads, before);
 	/* Of those that are as they were that is found out by one call. */
 	fake_advance(600 * MS);
 	sample(11);
 	sample(12);
 	before = reads;
-	jvm_read_threads(jvm);
+	jvm_read_threads(&jvm, 1);
 	assert_int_equal(reads, before + 1);
 	expect_name(11, "second");
 	expect_name(12, "other");
@@ -165,7 +165,7 @@ static void a_thread_that_came_later(void **state)
 	sample(11);
 	add_thread(12, add_string("later", 5, 1));
 	list_threads();
-	jvm_note_thread(jvm, 12, early_ns);
+	jvm_note_thread(jvm, 12, true, early_ns);
 	expect_name(12, NULL);
 	thread_names_mark(&jvm->threads.names, 12, THREAD_COMM, clock_now_ns());
 	sample(12);
@@ -187,7 +187,7 @@ static void a_thread_that_has_gone(void **state)
 	gone_ns = clock_now_ns();
 	fake_advance(600 * MS);
 	sample(11);
-	jvm_read_threads(jvm);
+	jvm_read_threads(&jvm, 1);
 	expect_name(11, NULL);
 	expect_name_at(11, gone_ns, "first");
 	end_jvm();
@@ -209,7 +209,7 @@ static void threads_that_are_none_of_javas(void **state)
 	fake_advance(600 * MS);
 	sample(99);
 	more = reads;
-	jvm_read_threads(jvm);
+	jvm_read_threads(&jvm, 1);
 	assert_in_range(reads - more, 1, 8);
 	end_jvm();
 }
@@ -231,7 +231,7 @@ static void what_cannot_be_read_now(void **state)
 	is_away = false;
 	for (unsigned int i = 0; i < 2100; i++) {
 		sample(11);
-		jvm_read_threads(jvm);
+		jvm_read_threads(&jvm, 1);
 	}
 	expect_name(11, "first");
 	end_jvm();
@@ -278,7 +278,7 @@ static void no_more_time_than_there_is(void **state)
 		uint64_t now_ns = clock_now_ns();
 
 		thread_names_mark(&jvm->threads.names, 11, THREAD_COMM, now_ns);
-		jvm_note_thread(jvm, 11, now_ns);
+		jvm_note_thread(jvm, 11, true, now_ns);
 		taken_ns += clock_now_ns() - now_ns;
 		fake_advance(100000);
 	}

@@ -258,45 +258,75 @@ static void when_it_is_read(void **state)
 	struct thread_names names = { 0 };
 
 	(void)state;
-	assert_int_equal(thread_names_want(&names, TID, at(100)), THREAD_NOW);
+	assert_int_equal(thread_names_want(&names, TID, false, at(100)), THREAD_NOW);
 	/* Somebody is at it. */
-	assert_int_equal(thread_names_want(&names, TID, at(101)), THREAD_KNOWN);
+	assert_int_equal(thread_names_want(&names, TID, false, at(101)), THREAD_KNOWN);
 	read_at(&names, 101, "name");
 	/* Of another one: they are due together. */
-	assert_int_equal(thread_names_want(&names, TID + 1, at(300)), THREAD_NOW);
+	assert_int_equal(thread_names_want(&names, TID + 1, false, at(300)), THREAD_NOW);
 	read_of(&names, TID + 1, 300, "other");
-	assert_int_equal(thread_names_want(&names, TID, at(499)), THREAD_KNOWN);
-	assert_int_equal(thread_names_want(&names, TID + 1, at(499)), THREAD_KNOWN);
-	assert_int_equal(thread_names_want(&names, TID, at(502)), THREAD_AGAIN);
-	assert_int_equal(thread_names_want(&names, TID + 1, at(502)), THREAD_AGAIN);
+	assert_int_equal(thread_names_want(&names, TID, false, at(499)), THREAD_KNOWN);
+	assert_int_equal(thread_names_want(&names, TID + 1, false, at(499)), THREAD_KNOWN);
+	assert_int_equal(thread_names_want(&names, TID, false, at(502)), THREAD_AGAIN);
+	assert_int_equal(thread_names_want(&names, TID + 1, false, at(502)), THREAD_AGAIN);
 	read_at(&names, 502, "name");
-	assert_int_equal(thread_names_want(&names, TID, at(600)), THREAD_KNOWN);
+	assert_int_equal(thread_names_want(&names, TID, false, at(600)), THREAD_KNOWN);
 	comm_at(&names, 650);
-	assert_int_equal(thread_names_want(&names, TID, at(701)), THREAD_NOW);
+	assert_int_equal(thread_names_want(&names, TID, false, at(701)), THREAD_NOW);
 	thread_names_release(&names);
+}
+
+/* In ten seconds. */
+static unsigned int reads_without_a_name(struct thread_names *names, uint64_t from_ms,
+					 bool runs_java)
+{
+	unsigned int reads = 0;
+
+	for (uint64_t ms = from_ms; ms < from_ms + 10000; ms++) {
+		if (thread_names_want(names, TID, runs_java, at(ms)) == THREAD_KNOWN)
+			continue;
+		read_at(names, ms, NULL);
+		reads++;
+	}
+	return reads;
 }
 
 /* One of the JVM's own; until the kernel tells something of it. */
 static void who_has_no_name_is_read_less_often(void **state)
 {
 	struct thread_names names = { 0 };
-	unsigned int reads = 0;
 
 	(void)state;
-	for (uint64_t ms = 1; ms < 10001; ms++) {
-		if (thread_names_want(&names, TID, at(ms)) == THREAD_KNOWN)
-			continue;
-		read_at(&names, ms, NULL);
-		reads++;
-	}
-	/* At 1, 500, 1,500, 3,500 and so on. */
-	assert_int_equal(reads, 7);
+	/* At 1, 500, 1,500, 3,500 and 7,500. */
+	assert_int_equal(reads_without_a_name(&names, 1, false), 5);
 	comm_at(&names, 10100);
-	assert_int_equal(thread_names_want(&names, TID, at(10101)), THREAD_NOW);
+	assert_int_equal(thread_names_want(&names, TID, false, at(10101)), THREAD_NOW);
 	read_at(&names, 10101, NULL);
-	assert_int_equal(thread_names_want(&names, TID, at(10502)), THREAD_AGAIN);
+	assert_int_equal(thread_names_want(&names, TID, false, at(10502)), THREAD_AGAIN);
 	read_at(&names, 10502, "name");
-	assert_int_equal(thread_names_want(&names, TID, at(11001)), THREAD_AGAIN);
+	assert_int_equal(thread_names_want(&names, TID, false, at(11001)), THREAD_AGAIN);
+	thread_names_release(&names);
+}
+
+static void who_runs_java_code_soon_has_a_name(void **state)
+{
+	struct thread_names names = { 0 };
+
+	(void)state;
+	/* Each two seconds, after 3,500 ms. */
+	assert_int_equal(reads_without_a_name(&names, 1, true), 7);
+	thread_names_release(&names);
+	names = (struct thread_names){ 0 };
+	assert_int_equal(reads_without_a_name(&names, 1, false), 5);
+	/* A thread that attaches itself to the JVM. */
+	assert_int_equal(thread_names_want(&names, TID, false, at(10100)), THREAD_KNOWN);
+	assert_int_equal(thread_names_want(&names, TID, true, at(10101)), THREAD_AGAIN);
+	read_at(&names, 10101, NULL);
+	assert_int_equal(thread_names_want(&names, TID, true, at(10102)), THREAD_KNOWN);
+	assert_int_equal(thread_names_want(&names, TID, false, at(12001)), THREAD_AGAIN);
+	read_at(&names, 12001, "name");
+	assert_int_equal(thread_names_want(&names, TID, true, at(12400)), THREAD_KNOWN);
+	assert_int_equal(thread_names_want(&names, TID, true, at(12501)), THREAD_AGAIN);
 	thread_names_release(&names);
 }
 
@@ -307,7 +337,7 @@ static void what_fails_is_tried_less_and_less_often(void **state)
 
 	(void)state;
 	for (; now < 10100; now++) {
-		if (thread_names_want(&names, TID, at(now)) == THREAD_KNOWN)
+		if (thread_names_want(&names, TID, false, at(now)) == THREAD_KNOWN)
 			continue;
 		thread_names_add_failure(&names, TID, at(now));
 		tries++;
@@ -327,7 +357,7 @@ static void the_kernel_loses_some(void **state)
 	thread_names_lose(&names, at(200));
 	expect_name(&names, 150, NULL);
 	expect_name(&names, 250, NULL);
-	assert_int_equal(thread_names_want(&names, TID, at(250)), THREAD_NOW);
+	assert_int_equal(thread_names_want(&names, TID, false, at(250)), THREAD_NOW);
 	read_at(&names, 250, "name");
 	expect_name(&names, 199, NULL);
 	expect_name(&names, 200, "name");
@@ -386,7 +416,7 @@ static void more_than_there_is_room_for(void **state)
 	assert_in_range(names.bytes, 1000000, 1100000);
 	assert_non_null(thread_names_find(&names, 1, at(100), &id));
 	assert_null(thread_names_find(&names, 9999, at(100), &id));
-	assert_int_equal(thread_names_want(&names, 9999, at(150)), THREAD_KNOWN);
+	assert_int_equal(thread_names_want(&names, 9999, false, at(150)), THREAD_KNOWN);
 	/* Then there is room; what was told of it till then nobody kept. */
 	thread_names_expire(&names, at(20000));
 	read_of(&names, 9999, 1000, "late");
@@ -412,6 +442,7 @@ int main(void)
 		cmocka_unit_test(a_thread_without_a_name),
 		cmocka_unit_test(when_it_is_read),
 		cmocka_unit_test(who_has_no_name_is_read_less_often),
+		cmocka_unit_test(who_runs_java_code_soon_has_a_name),
 		cmocka_unit_test(what_fails_is_tried_less_and_less_often),
 		cmocka_unit_test(the_kernel_loses_some),
 		cmocka_unit_test(one_that_renames_itself_all_the_time),

@@ -254,6 +254,59 @@ static void test_process(void **state)
 	assert_int_equal(vm_memory_read_u64(&memory, (uintptr_t)&number, &value), -ESRCH);
 }
 
+/* Those of a process that has gone are missing, and no others. */
+static void test_parts(void **state)
+{
+	static const char words[] = "one two three";
+	struct vm_memory own, gone;
+	char came[4][8] = { "" }, more[VM_MEMORY_MAX_SPANS + 1];
+	const struct vm_span spans[] = {
+		{ (uintptr_t)words + 8, came[0], 5 },
+		{ (uintptr_t)words, came[1], 3 },
+		{ (uintptr_t)words + 4, came[2], 3 },
+		{ (uintptr_t)words + 5, came[3], 2 },
+	};
+	struct vm_span many[VM_MEMORY_MAX_SPANS + 1];
+	struct vm_part parts[VM_MEMORY_MAX_PARTS + 1];
+
+	(void)state;
+	vm_memory_init_process(&own, (uint32_t)getpid());
+	vm_memory_init_process(&gone, 0x7fffffff);
+	parts[0] = (struct vm_part){ &own, spans, 2, 1 };
+	parts[1] = (struct vm_part){ &gone, spans, 2, 1 };
+	parts[2] = (struct vm_part){ &own, spans + 2, 2, 1 };
+	vm_memory_read_parts(parts, 3);
+	assert_int_equal(parts[0].result, 0);
+	assert_int_equal(parts[1].result, -ESRCH);
+	assert_int_equal(parts[2].result, 0);
+	assert_string_equal(came[0], "three");
+	assert_string_equal(came[1], "one");
+	assert_string_equal(came[2], "two");
+	assert_string_equal(came[3], "wo");
+	/* More than one call may have. */
+	for (unsigned int i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = (struct vm_span){ (uintptr_t)words + i % 8, more + i, 1 };
+	for (unsigned int i = 0; i < ARRAY_SIZE(parts); i++)
+		parts[i] = (struct vm_part){ &own, many + i, 1, 1 };
+	vm_memory_read_parts(parts, ARRAY_SIZE(parts));
+	for (unsigned int i = 0; i < ARRAY_SIZE(parts); i++)
+		assert_true(parts[i].result == 0 && more[i] == words[i % 8]);
+	parts[0] = (struct vm_part){ &own, many, VM_MEMORY_MAX_SPANS, 1 };
+	parts[1] = (struct vm_part){ &own, many + VM_MEMORY_MAX_SPANS, 1, 1 };
+	memset(more, 0, sizeof(more));
+	vm_memory_read_parts(parts, 2);
+	assert_int_equal(parts[0].result, 0);
+	assert_int_equal(parts[1].result, 0);
+	assert_int_equal(more[VM_MEMORY_MAX_SPANS], words[VM_MEMORY_MAX_SPANS % 8]);
+	/* One that is missing in part has nothing; and there may be none. */
+	many[1].address = 8;
+	parts[0] = (struct vm_part){ &own, many, 3, 1 };
+	vm_memory_read_parts(parts, 2);
+	assert_int_equal(parts[0].result, -EFAULT);
+	assert_int_equal(parts[1].result, 0);
+	vm_memory_read_parts(parts, 0);
+}
+
 /* Neighbours are read in one piece, and nothing that lies between others: here a page is missing. */
 static void test_neighbours(void **state)
 {
@@ -301,7 +354,8 @@ int main(void)
 		TEST(test_text),       TEST(test_pages),
 		TEST(test_kept_pages), TEST(test_reads_across_pages),
 		TEST(test_many_pages), TEST(test_strings),
-		TEST(test_process),    TEST(test_neighbours),
+		TEST(test_process),    TEST(test_parts),
+		TEST(test_neighbours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,6 +191,12 @@ void pipeline_take_records(struct pipeline *pipeline)
 		note("drained-too-often");
 }
 
+bool pipeline_is_calm(const struct pipeline *pipeline)
+{
+	(void)pipeline;
+	return false;
+}
+
 void pipeline_turn(struct pipeline *pipeline)
 {
 	(void)pipeline;

@@ -80,6 +80,49 @@ static void a_calm_turn_is_whole(void **state)
 	recorder_free(recorder);
 }
 
+/* Every second one, where next to nothing comes. */
+static void turns_of_a_calm_host(void **state)
+{
+	struct recorder_options options;
+	struct recorder *recorder = open_with(&options, &calm_ops);
+	const struct timer *timer = &run.timers[0];
+
+	(void)state;
+	for (unsigned int i = 1; i <= 6; i++) {
+		run.is_calm = i > 2;
+		fake_advance(50 * MS);
+		timer->fn(timer->data);
+		assert_int_equal(run.turns, i < 3 ? i : 2 + (i - 2) / 2);
+	}
+	/* A timer that comes somewhat early. */
+	fake_advance(50 * MS);
+	timer->fn(timer->data);
+	fake_advance(48 * MS);
+	timer->fn(timer->data);
+	assert_int_equal(run.turns, 5);
+	assert_int_equal(run.drains, 0);
+	run.is_calm = false;
+	recorder_free(recorder);
+}
+
+/* One that is hurried is as often as ever. */
+static void turns_of_a_calm_host_in_a_hurry(void **state)
+{
+	struct recorder_options options;
+	struct recorder *recorder = open_with(&options, &hurried_ops);
+
+	(void)state;
+	run.is_calm = true;
+	fake_advance(60 * MS);
+	run.timers[0].fn(run.timers[0].data);
+	fake_advance(20 * MS);
+	run.timers[0].fn(run.timers[0].data);
+	assert_int_equal(run.turns, 1);
+	assert_int_equal(run.drains, 1);
+	run.is_calm = false;
+	recorder_free(recorder);
+}
+
 /* In a turn, in one that only drains, and when the rings say so: the loop ends, and it is told. */
 static void a_sink_that_fails(void **state)
 {
@@ -155,10 +198,9 @@ static void memory_runs_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_hurried_turn_is_a_drain),
-		TEST(a_calm_turn_is_whole),
-		TEST(a_sink_that_fails),
-		TEST(memory_runs_out),
+		TEST(a_hurried_turn_is_a_drain), TEST(a_calm_turn_is_whole),
+		TEST(turns_of_a_calm_host),	 TEST(turns_of_a_calm_host_in_a_hurry),
+		TEST(a_sink_that_fails),	 TEST(memory_runs_out),
 	};
 
 	return cmocka_run_group_tests_name("recorder_loop", tests, NULL, NULL);

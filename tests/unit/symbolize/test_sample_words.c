@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "symbolize/sample_words.h"
+#include "symbolize/words/sample_words.h"
 
 #define WORDS 12
 

@@ -51,6 +51,60 @@ static void what_calls_bring(void **state)
 	assert_int_equal(pwrite(again, "M", 1, 0), 1);
 }
 
+/* This one, another one with other words at the same place, and one that has gone. */
+static void several_processes(void **state)
+{
+	static char text[] = "some words of ours";
+	const struct wall_piece pieces[] = { { (uintptr_t)text, 4 },
+					     { (uintptr_t)text + 5, 5 },
+					     { (uintptr_t)text, 4 },
+					     { (uintptr_t)text, 6 },
+					     { (uintptr_t)text + 10, 2 } };
+	const struct wall_piece missing[] = { { (uintptr_t)text, 4 },
+					      { 16, 8 },
+					      { (uintptr_t)text, 6 } };
+	const struct wall_piece long_one = { (uintptr_t)text, WALL_DATA_BYTES + 1 };
+	struct wall_part parts[WALL_MAX_PARTS + 1] = { { .count = 2 },
+						       { 0x7ffffffe, 1, 0 },
+						       { .count = 2 } };
+	char data[64] = "";
+	pid_t other = fork();
+
+	(void)state;
+	if (!other) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		memcpy(text, "SOME", 4);
+		pause();
+		_exit(0);
+	}
+	parts[0].pid = (uint32_t)getpid();
+	parts[2].pid = (uint32_t)other;
+	while (wall_read_memory(parts[2].pid, pieces, 1, data) != 4 || data[0] != 'S')
+		usleep(1000);
+	assert_int_equal(wall_read_parts(parts, 3, pieces, data), 0);
+	assert_int_equal(parts[0].result, 9);
+	assert_memory_equal(data, "somewords", 9);
+	assert_int_equal(parts[1].result, -ESRCH);
+	assert_int_equal(parts[2].result, 8);
+	assert_memory_equal(data + 13, "SOME w o", 8);
+	/* What is missing is missing of one of them. */
+	parts[1] = (struct wall_part){ parts[2].pid, 1, 0 };
+	memset(data, 0, sizeof(data));
+	assert_int_equal(wall_read_parts(parts, 2, missing, data), 0);
+	assert_int_equal(parts[0].result, 4);
+	assert_int_equal(parts[1].result, 6);
+	assert_memory_equal(data, "some\0\0\0\0\0\0\0\0SOME w", 18);
+	assert_int_equal(wall_read_parts(parts, 1, missing + 1, data), 0);
+	assert_int_equal(parts[0].result, -EFAULT);
+	parts[0].count = 1;
+	assert_int_equal(wall_read_parts(parts, 1, &long_one, data), -E2BIG);
+	assert_int_equal(wall_read_parts(parts, WALL_MAX_PARTS + 1, pieces, data), -E2BIG);
+	parts[0].count = WALL_MAX_PIECES;
+	assert_int_equal(wall_read_parts(parts, 2, pieces, data), -E2BIG);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+}
+
 /* What a server has is not held open, but copied, and nobody changes the copy. */
 static void served_files_are_copied(void **state)
 {
@@ -286,6 +340,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_calls_bring),
 		cmocka_unit_test_setup_teardown(what_calls_bring, with_wall, without),
+		cmocka_unit_test(several_processes),
+		cmocka_unit_test_setup_teardown(several_processes, with_wall, without),
 		cmocka_unit_test(served_files_are_copied),
 		cmocka_unit_test_setup_teardown(served_files_are_copied, with_wall, without),
 		cmocka_unit_test_setup_teardown(what_we_may_not_read, with_wall, without),

@@ -63,6 +63,46 @@ static void one_that_does_not_answer_is_left_behind(void **state)
 	let_come(&page);
 }
 
+/* Of several in one call the others are not to blame, and are asked from then on without it. */
+static void one_of_several_does_not_answer(void **state)
+{
+	struct page page = page_that_does_not_come();
+	static const char text[] = "x";
+	const struct wall_piece pieces[] = { { (uintptr_t)text, 1 }, { (uintptr_t)page.at, 1 } };
+	struct wall_part parts[] = { { .count = 1 }, { (uint32_t)getpid(), 1, 0 } };
+	struct wall_figures figures;
+	char data[2] = "";
+	pid_t other = fork();
+
+	(void)state;
+	if (!other) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	parts[0].pid = (uint32_t)other;
+	assert_int_equal(wall_read_parts(parts, 2, pieces, data), -ETIMEDOUT);
+	wall_get_figures(&figures);
+	assert_int_equal(figures.late, 1);
+	assert_int_equal(figures.first_pid, getpid());
+	assert_int_equal(wall_read_parts(parts, 2, pieces, data), 0);
+	assert_int_equal(parts[0].result, 1);
+	assert_int_equal(data[0], 'x');
+	assert_int_equal(parts[1].result, -EBUSY);
+	/* The bytes of the second one are where they would be behind those of one that is not asked. */
+	parts[0].pid = (uint32_t)getpid();
+	parts[1].pid = (uint32_t)other;
+	memset(data, 0, sizeof(data));
+	assert_int_equal(
+		wall_read_parts(parts, 2, (struct wall_piece[]){ pieces[1], pieces[0] }, data), 0);
+	assert_int_equal(parts[0].result, -EBUSY);
+	assert_int_equal(parts[1].result, 1);
+	assert_memory_equal(data, "\0x", 2);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	let_come(&page);
+}
+
 /* It ends when it comes back. */
 static void one_that_comes_back_is_not_kept(void **state)
 {
@@ -164,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_that_does_not_answer_is_left_behind),
+		TEST(one_of_several_does_not_answer),
 		TEST(one_that_comes_back_is_not_kept),
 		TEST(one_that_was_killed_is_replaced),
 		TEST(one_that_was_stopped_is_replaced),

@@ -8,8 +8,9 @@
 /* Its spans say it. */
 #define TOO_LONG (JAVA_TRAIL_SPANS + 1)
 /* Before and behind what is read: is a collection under way, and how many were there? */
+#define PAUSES	    2
 #define PAUSE_SPANS 2
-#define CALL_BYTES  (16U << 10)
+#define CALL_BYTES  (32U << 10)
 
 void java_thread_trail_add(struct java_thread_trail *trail, const struct vm_span *spans,
 			   unsigned int count)
@@ -32,79 +33,135 @@ size_t java_thread_trail_bytes(const struct java_thread_trail *trail)
 	return offsetof(struct java_thread_trail, data) + trail->bytes;
 }
 
+/* Of one JVM. */
+struct pause {
+	uint8_t active[PAUSES];
+	uint32_t collections[PAUSES];
+};
+
 /* Of one call. */
-struct look {
+struct batch {
 	struct vm_gather gather;
-	uint8_t active[PAUSE_SPANS];
-	uint32_t collections[PAUSE_SPANS];
+	struct vm_part parts[VM_MEMORY_MAX_PARTS];
+	struct pause pauses[VM_MEMORY_MAX_PARTS]; /* of each part */
+	unsigned int part_count;
 	uint32_t bytes;
 	uint8_t data[CALL_BYTES];
 };
-
-static void add_pause(struct look *look, const struct heap_pause *pause, unsigned int which)
-{
-	VM_GATHER(&look->gather, pause->active_at, look->active[which]);
-	VM_GATHER(&look->gather, pause->count_at, look->collections[which]);
-}
 
 static bool is_known(const struct java_thread_trail *trail)
 {
 	return trail && trail->spans && trail->spans <= JAVA_TRAIL_SPANS;
 }
 
-static bool has_room(const struct look *look, const struct java_thread_trail *trail)
+static void add_pause(struct batch *batch, const struct java_thread_layout *layout,
+		      unsigned int which)
 {
-	return look->gather.count + trail->spans + PAUSE_SPANS <= VM_MEMORY_MAX_SPANS &&
-	       trail->bytes <= sizeof(look->data) - look->bytes;
+	struct pause *pause = &batch->pauses[batch->part_count - 1];
+
+	VM_GATHER(&batch->gather, layout->pause.active_at, pause->active[which]);
+	VM_GATHER(&batch->gather, layout->pause.count_at, pause->collections[which]);
 }
 
-static void add_trail(struct look *look, const struct java_thread_trail *trail)
+static void begin_part(struct batch *batch, const struct java_thread_layout *layout)
 {
-	for (uint32_t i = 0; i < trail->spans; i++) {
-		vm_gather_add(&look->gather, trail->span[i].address, look->data + look->bytes,
-			      trail->span[i].len);
-		look->bytes += trail->span[i].len;
-	}
+	batch->parts[batch->part_count++] = (struct vm_part){
+		.memory = layout->memory,
+		.spans = batch->gather.spans + batch->gather.count,
+	};
+	add_pause(batch, layout, 0);
 }
 
 /* Spans are read in their order, so that the two looks stand around the others. */
-static bool take(struct look *look, const struct java_thread_layout *layout)
+static void end_part(struct batch *batch, const struct java_thread_layout *layout)
 {
-	add_pause(look, &layout->pause, 1);
-	return vm_gather_read(&look->gather, layout->memory) == 0 && !look->active[0] &&
-	       !look->active[1] && look->collections[0] == look->collections[1];
+	struct vm_part *part = &batch->parts[batch->part_count - 1];
+
+	add_pause(batch, layout, 1);
+	part->count = (unsigned int)(batch->gather.spans + batch->gather.count - part->spans);
+}
+
+static bool has_room(const struct batch *batch, const struct java_thread_trail *trail, bool begins)
+{
+	/* Of the part that ends, and both of one that begins. */
+	unsigned int spans = trail->spans + (begins ? 3 : 1) * PAUSE_SPANS;
+
+	return batch->gather.count + spans <= VM_MEMORY_MAX_SPANS &&
+	       batch->part_count + begins <= VM_MEMORY_MAX_PARTS &&
+	       trail->bytes <= sizeof(batch->data) - batch->bytes;
+}
+
+static void add_trail(struct batch *batch, const struct java_thread_trail *trail)
+{
+	for (uint32_t i = 0; i < trail->spans; i++) {
+		vm_gather_add(&batch->gather, trail->span[i].address, batch->data + batch->bytes,
+			      trail->span[i].len);
+		batch->bytes += trail->span[i].len;
+	}
 }
 
 /* As many of them as fit into one call; how many these are. */
-static unsigned int check_some(const struct java_thread_layout *layout,
-			       const struct java_thread_trail *const *trails, unsigned int count,
-			       struct look *look, bool *ret_same)
+static size_t plan_batch(struct batch *batch, const struct java_trail_look *looks, size_t count)
 {
-	unsigned int n = 0;
-	uint32_t at = 0;
-	bool taken;
+	const struct java_thread_layout *layout = NULL;
+	size_t n = 0;
 
-	look->gather.count = look->bytes = 0;
-	add_pause(look, &layout->pause, 0);
-	for (; n < count && (!is_known(trails[n]) || has_room(look, trails[n])); n++)
-		if (is_known(trails[n]))
-			add_trail(look, trails[n]);
-	taken = look->bytes && take(look, layout);
-	for (unsigned int i = 0; i < n; i++) {
-		ret_same[i] = taken && is_known(trails[i]) &&
-			      !memcmp(look->data + at, trails[i]->data, trails[i]->bytes);
-		at += is_known(trails[i]) ? trails[i]->bytes : 0;
+	for (; n < count; n++) {
+		if (!is_known(looks[n].trail))
+			continue;
+		if (!has_room(batch, looks[n].trail, looks[n].layout != layout))
+			break;
+		if (looks[n].layout != layout) {
+			if (layout)
+				end_part(batch, layout);
+			layout = looks[n].layout;
+			begin_part(batch, layout);
+		}
+		add_trail(batch, looks[n].trail);
 	}
+	if (layout)
+		end_part(batch, layout);
 	return n;
 }
 
-void java_thread_trail_check(const struct java_thread_layout *layout,
-			     const struct java_thread_trail *const *trails, unsigned int count,
-			     bool *ret_same)
+static bool was_quiet(const struct batch *batch, unsigned int part)
 {
-	_cleanup_free_ struct look *look = xmalloc(sizeof(*look));
-	unsigned int n;
+	const struct pause *pause = &batch->pauses[part];
 
-	for (; count; trails += n, ret_same += n, count -= n)
-		n = check_some(layout, trails, count, look, ret_same);
+	return batch->parts[part].result == 0 && !pause->active[0] && !pause->active[1] &&
+	       pause->collections[0] == pause->collections[1];
+}
+
+static void compare(const struct batch *batch, struct java_trail_look *looks, size_t count)
+{
+	const struct java_thread_layout *layout = NULL;
+	unsigned int parts = 0;
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct java_thread_trail *trail = looks[i].trail;
+
+		looks[i].same = false;
+		if (!is_known(trail))
+			continue;
+		parts += looks[i].layout != layout;
+		layout = looks[i].layout;
+		looks[i].same = was_quiet(batch, parts - 1) &&
+				!memcmp(batch->data + at, trail->data, trail->bytes);
+		at += trail->bytes;
+	}
+}
+
+void java_thread_trails_check(struct java_trail_look *looks, size_t count)
+{
+	_cleanup_free_ struct batch *batch = count ? xmalloc(sizeof(*batch)) : NULL;
+	size_t n;
+
+	for (; count; looks += n, count -= n) {
+		vm_gather_init(&batch->gather);
+		batch->part_count = batch->bytes = 0;
+		n = plan_batch(batch, looks, count);
+		vm_memory_read_parts(batch->parts, batch->part_count);
+		compare(batch, looks, n);
+	}
 }

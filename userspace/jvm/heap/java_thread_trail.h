@@ -33,9 +33,14 @@ void java_thread_trail_add(struct java_thread_trail *trail, const struct vm_span
 /* What of it is to be kept. */
 size_t java_thread_trail_bytes(const struct java_thread_trail *trail);
 
-/* Which of COUNT trails (NULL: none is known) are the same now; those that could not be read are not. */
-void java_thread_trail_check(const struct java_thread_layout *layout,
-			     const struct java_thread_trail *const *trails, unsigned int count,
-			     bool *ret_same);
+/* A trail that is looked at again. */
+struct java_trail_look {
+	const struct java_thread_layout *layout; /* of its JVM; borrowed */
+	const struct java_thread_trail *trail;	 /* borrowed; NULL: none is known */
+	bool same; /* it is the same now; one that could not be read is not */
+};
+
+/* COUNT of them, those of a JVM one behind the other: many JVMs are asked in one call. */
+void java_thread_trails_check(struct java_trail_look *looks, size_t count);
 
 #endif

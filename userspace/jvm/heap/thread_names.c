@@ -14,8 +14,12 @@
 /* A collection takes some milliseconds; a JVM that cannot be read is asked less and less often. */
 #define FAILURE_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define MAX_FAILURES	 7
-/* The JVM's own threads have no name there, and few others get one late: they are asked for after twice the time each time, up to so often. */
-#define MAX_NAMELESS 2
+/*
+ * The JVM's own threads have no name there, and few others get one late: they are asked for after twice the time each time, up to 16 s. Who runs
+ * Java code is a thread of Java's, whose name is there or comes soon: 2 s.
+ */
+#define MAX_NAMELESS	  5
+#define MAX_NAMELESS_JAVA 2
 /* A name that could not be read again, as there was no time for it, may be another one by now. */
 #define HOLDS_NS (2 * THREAD_NAMES_AGAIN_NS)
 /* A thread may lose its cpu between two instructions. */
@@ -40,6 +44,7 @@ struct named_thread {
 	uint64_t due_ns; /* to be read, when it has a sample */
 	unsigned int failures;
 	unsigned int nameless; /* readings without a name, lately */
+	bool runs_java;	       /* it has had Java frames */
 };
 
 /* --- facts ------------------------------------------------------------------------------------ */
@@ -181,7 +186,8 @@ void thread_names_lose(struct thread_names *names, uint64_t time_ns)
 	}
 }
 
-enum thread_wish thread_names_want(struct thread_names *names, uint32_t tid, uint64_t now_ns)
+enum thread_wish thread_names_want(struct thread_names *names, uint32_t tid, bool runs_java,
+				   uint64_t now_ns)
 {
 	struct named_thread *thread = get(names, tid, now_ns);
 	size_t len;
@@ -189,6 +195,10 @@ enum thread_wish thread_names_want(struct thread_names *names, uint32_t tid, uin
 	if (!thread)
 		return THREAD_KNOWN;
 	thread->sampled_ns = now_ns;
+	/* It has attached itself to the JVM meanwhile. */
+	if (runs_java && !thread->runs_java && thread->nameless)
+		thread->due_ns = 0;
+	thread->runs_java |= runs_java;
 	if (now_ns < thread->due_ns)
 		return THREAD_KNOWN;
 	/* Until it has been read, or not. */
@@ -208,9 +218,10 @@ static bool says_the_same(const struct fact *fact, const struct thread_reading *
 /* When it is to be read again. */
 static uint64_t next_ns(struct named_thread *thread, const struct thread_reading *reading)
 {
-	uint64_t turns = reading->name ? 1 : 1ULL << thread->nameless;
+	unsigned int most = thread->runs_java ? MAX_NAMELESS_JAVA : MAX_NAMELESS;
+	uint64_t turns = reading->name ? 1 : 1ULL << MIN(thread->nameless, most);
 
-	thread->nameless = reading->name ? 0 : MIN(thread->nameless + 1, MAX_NAMELESS);
+	thread->nameless = reading->name ? 0 : MIN(thread->nameless + 1, most);
 	return (reading->end_ns / THREAD_NAMES_AGAIN_NS + turns) * THREAD_NAMES_AGAIN_NS;
 }
 

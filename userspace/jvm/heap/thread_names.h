@@ -41,10 +41,11 @@ void thread_names_mark(struct thread_names *names, uint32_t tid, enum thread_mar
 /* The kernel lost some of what it tells, until TIME_NS. */
 void thread_names_lose(struct thread_names *names, uint64_t time_ns);
 
-/* TID has a sample at NOW_NS. Should its name be read? THREAD_AGAIN: it has one, which may be another's by now. */
+/* TID has a sample at NOW_NS, of Java code or not. Should its name be read? THREAD_AGAIN: it has one, which may be another's by now. */
 enum thread_wish { THREAD_KNOWN, THREAD_AGAIN, THREAD_NOW };
 
-enum thread_wish thread_names_want(struct thread_names *names, uint32_t tid, uint64_t now_ns);
+enum thread_wish thread_names_want(struct thread_names *names, uint32_t tid, bool runs_java,
+				   uint64_t now_ns);
 
 /* It was read between these times: NAME (copied; NULL: it has none) and Java's number of it. */
 struct thread_reading {

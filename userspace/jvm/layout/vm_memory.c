@@ -36,28 +36,30 @@ static bool widen(struct wall_piece *piece, const struct vm_span *span)
 	return true;
 }
 
-/* Only spans that follow each other are read together: callers rely on the order in which they are read. */
-static void plan_sweep(struct sweep *sweep, const struct vm_span *spans, unsigned int count)
-{
-	sweep->count = 0;
-	sweep->bytes = 0;
-	for (unsigned int i = 0; i < count; i++) {
-		if (!sweep->count || !widen(&sweep->pieces[sweep->count - 1], &spans[i]))
-			sweep->pieces[sweep->count++] =
-				(struct wall_piece){ spans[i].address, spans[i].len };
-		sweep->piece_of[i] = (uint16_t)(sweep->count - 1);
-	}
-	for (unsigned int i = 0; i < sweep->count; i++)
-		sweep->bytes += sweep->pieces[i].len;
-}
-
-static void give_spans(const struct sweep *sweep, const char *data, const struct vm_span *spans,
+/* Behind what is there. Only spans that follow each other are read together: callers rely on the order in which they are read. */
+static void plan_sweep(struct sweep *sweep, unsigned int first_span, const struct vm_span *spans,
 		       unsigned int count)
 {
-	unsigned int piece = 0;
+	unsigned int first = sweep->count;
 
 	for (unsigned int i = 0; i < count; i++) {
-		for (; piece < sweep->piece_of[i]; piece++)
+		if (sweep->count == first || !widen(&sweep->pieces[sweep->count - 1], &spans[i]))
+			sweep->pieces[sweep->count++] =
+				(struct wall_piece){ spans[i].address, spans[i].len };
+		sweep->piece_of[first_span + i] = (uint16_t)(sweep->count - 1);
+	}
+	sweep->bytes += wall_pieces_bytes(sweep->pieces + first, sweep->count - first);
+}
+
+/* DATA is that of the first span's piece. */
+static void give_spans(const struct sweep *sweep, unsigned int first_span, const char *data,
+		       const struct vm_span *spans, unsigned int count)
+{
+	const uint16_t *piece_of = sweep->piece_of + first_span;
+	unsigned int piece = count ? piece_of[0] : 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		for (; piece < piece_of[i]; piece++)
 			data += sweep->pieces[piece].len;
 		memcpy(spans[i].data, data + (spans[i].address - sweep->pieces[piece].address),
 		       spans[i].len);
@@ -73,7 +75,9 @@ static int read_process(const struct vm_memory *memory, const struct vm_span *sp
 
 	if (count > VM_MEMORY_MAX_SPANS)
 		return -E2BIG;
-	plan_sweep(&sweep, spans, count);
+	sweep.count = 0;
+	sweep.bytes = 0;
+	plan_sweep(&sweep, 0, spans, count);
 	data = count == 1 ? NULL : xmalloc(sweep.bytes);
 	n = wall_read_memory(memory->pid, sweep.pieces, sweep.count, data ? data : spans[0].data);
 	if (n < 0)
@@ -81,8 +85,76 @@ static int read_process(const struct vm_memory *memory, const struct vm_span *sp
 	if ((size_t)n != sweep.bytes)
 		return -EFAULT;
 	if (data)
-		give_spans(&sweep, data, spans, count);
+		give_spans(&sweep, 0, data, spans, count);
 	return 0;
+}
+
+static int part_result(int64_t n, size_t bytes)
+{
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == bytes ? 0 : -EFAULT;
+}
+
+static void give_parts(const struct sweep *sweep, const struct wall_part *asked, const char *data,
+		       struct vm_part *parts, unsigned int count)
+{
+	const struct wall_piece *pieces = sweep->pieces;
+	unsigned int first_span = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		size_t bytes = wall_pieces_bytes(pieces, asked[i].count);
+
+		parts[i].result = part_result(asked[i].result, bytes);
+		if (!parts[i].result)
+			give_spans(sweep, first_span, data, parts[i].spans, parts[i].count);
+		first_span += parts[i].count;
+		data += bytes;
+		pieces += asked[i].count;
+	}
+}
+
+static void read_processes(struct vm_part *parts, unsigned int count)
+{
+	_cleanup_free_ char *data = NULL;
+	struct wall_part asked[WALL_MAX_PARTS];
+	struct sweep sweep;
+	unsigned int spans = 0;
+	int r;
+
+	sweep.count = 0;
+	sweep.bytes = 0;
+	for (unsigned int i = 0; i < count; i++) {
+		unsigned int first = sweep.count;
+
+		plan_sweep(&sweep, spans, parts[i].spans, parts[i].count);
+		spans += parts[i].count;
+		asked[i] = (struct wall_part){ parts[i].memory->pid, sweep.count - first, 0 };
+	}
+	data = xmalloc(sweep.bytes);
+	r = wall_read_parts(asked, count, sweep.pieces, data);
+	for (unsigned int i = 0; r && i < count; i++)
+		parts[i].result = r;
+	if (!r)
+		give_parts(&sweep, asked, data, parts, count);
+}
+
+void vm_memory_read_parts(struct vm_part *parts, unsigned int count)
+{
+	unsigned int processes = 0, spans = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		processes += parts[i].memory->read == read_process;
+		spans += parts[i].count;
+	}
+	if (count && processes == count && count <= WALL_MAX_PARTS &&
+	    spans <= VM_MEMORY_MAX_SPANS) {
+		read_processes(parts, count);
+		return;
+	}
+	for (unsigned int i = 0; i < count; i++)
+		parts[i].result =
+			parts[i].memory->read(parts[i].memory, parts[i].spans, parts[i].count);
 }
 
 static int follow_process(const struct vm_memory *memory, struct wall_hop *hops, unsigned int count,

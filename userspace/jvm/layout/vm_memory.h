@@ -11,6 +11,7 @@
 
 #include "base/macros.h"
 #include "wall/hops.h"
+#include "wall/wall_call.h"
 
 /* One piece of a gathered read. */
 struct vm_span {
@@ -64,6 +65,21 @@ static inline int vm_gather_read(const struct vm_gather *g, const struct vm_memo
 {
 	return g->count ? memory->read(memory, g->spans, g->count) : 0;
 }
+
+/* The spans of one memory, read together with those of others. */
+struct vm_part {
+	const struct vm_memory *memory; /* borrowed */
+	const struct vm_span *spans;	/* borrowed; COUNT of them */
+	unsigned int count;
+	int result; /* 0, or the error of its `read` */
+};
+
+/*
+ * With one call for processes: VM_MEMORY_MAX_SPANS and VM_MEMORY_MAX_PARTS at most, else as many calls as there are parts. What is not there is missing
+ * for its part only; who does not answer takes the answers of the others with him.
+ */
+#define VM_MEMORY_MAX_PARTS WALL_MAX_PARTS
+void vm_memory_read_parts(struct vm_part *parts, unsigned int count);
 
 int vm_memory_read(const struct vm_memory *memory, uint64_t address, void *data, size_t len);
 int vm_memory_read_u64(const struct vm_memory *memory, uint64_t address, uint64_t *ret_value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/figures/ledger.h"
 
-#include "symbolize/sample_words.h"
+#include "symbolize/words/sample_words.h"
 
 struct ledger_key {
 	uint32_t pid;

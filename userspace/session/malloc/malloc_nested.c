@@ -2,7 +2,7 @@
 #include "session/malloc/malloc_nested.h"
 
 #include "process/mappings.h"
-#include "symbolize/sample_words.h"
+#include "symbolize/words/sample_words.h"
 
 /* Between two of them there are few functions of the allocator's own; others below may be any number. */
 #define MAX_BETWEEN 24

@@ -5,8 +5,8 @@
 
 #include "base/macros.h"
 #include "base/strbuf.h"
-#include "symbolize/sample_words.h"
 #include "symbolize/waits/wait.h"
+#include "symbolize/words/sample_words.h"
 
 /* A name is at most so long; more is nobody's. */
 #define MOST_NAME_BYTES 64

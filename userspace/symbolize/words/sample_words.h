@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sample's words, taken apart: kernel addresses, then user frames of one or more words each. */
-#ifndef HOSTPROF_SYMBOLIZE_SAMPLE_WORDS_H
-#define HOSTPROF_SYMBOLIZE_SAMPLE_WORDS_H
+#ifndef HOSTPROF_SYMBOLIZE_WORDS_SAMPLE_WORDS_H
+#define HOSTPROF_SYMBOLIZE_WORDS_SAMPLE_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

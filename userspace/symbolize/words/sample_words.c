@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbolize/sample_words.h"
+#include "symbolize/words/sample_words.h"
 
 #include "base/hmap.h"
 

@@ -76,7 +76,7 @@ MUTANTS = [
     Mutant("owners: one is known at a time", TABLE, "owners->waits[owners->next++ % LOCK_OWNERS_MOST]", "owners->waits[0 * owners->next++]", KEPT),
     Mutant("owners: what is not known takes a place", TABLE, "\tif (owner)\n", "", KEPT),
     Mutant("owners: nobody's name is one", GLUE, "if (!name || !*name)\n\t\treturn 0;\n", "name = name ? name : \"\";\n", ["test_pipeline_locks"]),
-    Mutant("owners: names are not read", GLUE, "jvm_note_thread(jvm, tid_of(owner), sample->time_ns);", ";", ["test_pipeline_locks"]),
+    Mutant("owners: names are not read", GLUE, "jvm_note_thread(jvm, tid_of(owner), true, sample->time_ns);", ";", ["test_pipeline_locks"]),
     Mutant("owners: those that do not tell are asked late", GLUE, "owner = lock_owners_take(&pipeline->owners, sample->tid,\n\t\t\t\t\t owner & WIRE_OWNER_VALUE_MASK);", "owner = 0;", ["test_pipeline_locks"]),
     Mutant("owners: lost in the file", WRITE, "return s->owner ? jfr_thread_key(pools, s->owner - 1) : 0;", "return 0 * jfr_thread_key(pools, s->thread);", FILE),
     Mutant("owners: always shown", READ, "if (s->owner && reader->options->lock_owners)", "if (s->owner)", FILE),

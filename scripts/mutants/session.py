@@ -14,6 +14,7 @@ DRIVE = "userspace/cmd/drive/drive.c"
 NEWS = "userspace/process/news.c"
 WRITER = "userspace/recording/write.c"
 LIVE = "userspace/process/live_processes.c"
+ARRIVAL = "userspace/symbolize/symbolizer_arrive.c"
 SYMBOLIZER = "userspace/symbolize/symbolizer.c"
 
 JOIN = "userspace/unwind/miss_join.c"
@@ -170,9 +171,9 @@ ARRIVING = [
     Mutant("names are read when code may be gone", ARRIVE, "if (symbolizer_arrive(pipeline->symbolizer, process, sample))",
            "if (0)", CALLS),
     Mutant("names of young JVMs are not read", ARRIVE, "symbolizer_read_names(jvm, sample);", ";", CALLS),
-    Mutant("a JVM is looked for behind every sample", SYMBOLIZER, "return !sample_words_need_names(sample);", "return false;", JAVA),
-    Mutant("names of a known JVM are not read", SYMBOLIZER, "read_new_names(cache, jvm, sample);", ";", JAVA),
-    Mutant("nobody is told of a JVM that is not known", SYMBOLIZER, "return jvm != NULL;", "return true;", JAVA),
+    Mutant("a JVM is looked for behind every sample", ARRIVAL, "return !sample_words_need_names(sample);", "return false;", JAVA),
+    Mutant("names of a known JVM are not read", ARRIVAL, "read_new_names(cache, jvm, sample, &kernel, &user, &fresh);", ";", JAVA),
+    Mutant("nobody is told of a JVM that is not known", ARRIVAL, "return jvm != NULL;", "return true;", JAVA),
     Mutant("a JVM's samples are its agent's news each time", LEDGER, "(jvm && !entry->is_jvm)", "jvm", ["test_ledger"]),
     Mutant("a process that becomes a JVM is none", LEDGER, "|| (jvm && !entry->is_jvm)", "", ["test_ledger"]),
     Mutant("an exec does not stop walks of the old program", BOOKS, "[SIDE_EXEC] = keep_walks", "", CALLS),
@@ -281,4 +282,13 @@ SHOWN = [
     Mutant("news that is applied", NEWS, "news_ns > applied_ns &&", "", ["test_news"]),
 ]
 
-MUTANTS = SHOWN + ARRIVING + WALKS + REST + RUNS + ORDER + PROCESSES + FIGURES + CHUNKS
+CALM = [
+    Mutant("turns: a busy host has as few as a calm one", RECORDER, "!rec->options->sinks.hurry && pipeline_is_calm(&rec->pipeline)", "!rec->options->sinks.hurry", ["test_recorder_loop"]),
+    Mutant("turns: so has one that is in a hurry", RECORDER, "!rec->options->sinks.hurry && pipeline_is_calm(&rec->pipeline)", "pipeline_is_calm(&rec->pipeline)", ["test_recorder_loop"]),
+    Mutant("turns: a calm host has as many as a busy one", RECORDER, "if (may_be_later &&", "if (0 &&", ["test_recorder_loop"]),
+    Mutant("turns: what the last turn brought is no sign of more", PIPELINE, "pipeline->arrived_before = pipeline->arrived;\n\tpipeline_take_records(pipeline);", "pipeline_take_records(pipeline);\n\tpipeline->arrived_before = pipeline->arrived;", ["test_pipeline_calm"]),
+    Mutant("turns: any number is next to nothing", PIPELINE, "pipeline->arrived - pipeline->arrived_before <= CALM_RECORDS &&", "", ["test_pipeline_calm"]),
+    Mutant("turns: while agents are loaded nothing hurries", PIPELINE, "!agents_busy(pipeline->agents) && !pipeline_queue_is_full(pipeline);", "!pipeline_queue_is_full(pipeline);", ["test_pipeline_calm"]),
+]
+
+MUTANTS = CALM + SHOWN + ARRIVING + WALKS + REST + RUNS + ORDER + PROCESSES + FIGURES + CHUNKS

@@ -11,6 +11,7 @@ OBJECTS = "userspace/jvm/heap/java_objects.c"
 CLASSES = "userspace/jvm/names/klass_names.c"
 SHOWN = "userspace/symbolize/shown.c"
 SYMBOLIZER = "userspace/symbolize/symbolizer.c"
+ARRIVAL = "userspace/symbolize/symbolizer_arrive.c"
 NESTED = "userspace/session/malloc/malloc_nested.c"
 ROOTS = "userspace/profile/roots.c"
 
@@ -34,7 +35,7 @@ MUTANTS = [
     Mutant("shown: a class without a name", RECEIVER, "return word != 0;", "return true;", OF_STUB),
     Mutant("shown: the class that is there now", CLASSES, "if (!entry || entry->symbol.identity != identity)\n\t\treturn -ESTALE;",
            "if (!entry)\n\t\treturn -ESTALE;", ["test_klass_names"]),
-    Mutant("shown: a class is read when its turn comes", SYMBOLIZER, "jvm_receiver_class(jvm, word.words);", "", STACKS),
+    Mutant("shown: a class is read when its turn comes", ARRIVAL, "jvm_receiver_class(jvm, word.words);", "", STACKS),
     Mutant("shown: a ciEnv that is not on the stack", COMPILING, "env <= c->leaf_sp || env >= own.stack_end", "0", OF_TASK),
     Mutant("shown: a ciEnv below the stack pointer", COMPILING, "env <= c->leaf_sp || ", "", OF_TASK),
     Mutant("shown: another thread's ciEnv", OWN, " &&\n\t       ret->stack_end - sp < size", "", OF_TASK),

@@ -3,6 +3,7 @@
 from .mutant import Mutant
 
 SYMBOLIZER = "userspace/symbolize/symbolizer.c"
+ARRIVAL = "userspace/symbolize/symbolizer_arrive.c"
 KERNEL = "userspace/symbolize/kernel.c"
 KERNEL_FRAME = "userspace/symbolize/kernel_frame.c"
 NATIVE = "userspace/symbolize/native.c"
@@ -12,6 +13,9 @@ PUSH = "userspace/symbolize/symbolizer_push.c"
 SOURCES = "userspace/symbolize/sources.c"
 LRU = "userspace/base/cache/lru.c"
 WORDS = "userspace/symbolize/words/sample_words.c"
+TAILS_C = "userspace/symbolize/words/stack_tails.c"
+STACK_TAILS = ["test_stack_tails"]
+SYMBOLIZE = ["test_symbolizer", "test_symbolize_java", "test_symbolize_parts", "test_symbolize_code"]
 
 EARLY = ["test_symbolize_now"]
 STACKS = ["test_symbolize_parts", "test_symbolize_code", "test_symbolizer", "test_pipeline_chunks"]
@@ -40,8 +44,8 @@ KEPT = [
     Mutant("names of the last mappings", SYMBOLIZER, "if (cache->mappings_serial != process->mappings_serial) {",
            "if (0) {", STACKS),
     Mutant("names of the last program", SYMBOLIZER,
-           "book_detach(&symbolizer->processes, &process->attached, &cache->attachment);\n\tcache_free(cache);", "", STACKS),
-    Mutant("stacks of the last chunk", SYMBOLIZER, "cache_clear(cache_of(*at));", "",
+           "book_detach(&symbolizer->processes, &process->attached, &cache->attachment);\n\tcache_free(symbolizer, cache);", "", STACKS),
+    Mutant("stacks of the last chunk", SYMBOLIZER, "cache_clear(symbolizer, cache_of(*at));", "",
            STACKS),
     Mutant("files of the last chunk", SYMBOLIZER, "hmap_clear(&symbolizer->image_mappings);", "", STACKS),
     Mutant("kernel frames of the last chunk", SYMBOLIZER,
@@ -51,7 +55,7 @@ KEPT = [
            "lru_clear(&symbolizer->kernel_frames);", STACKS),
     Mutant("stacks that time changes are kept", SYMBOLIZER, "if (build->cacheable)\n\t\tlru_put", "lru_put", STACKS),
     Mutant("stacks of before an agent are kept", SYMBOLIZER,
-           "if (cache->has_code_map != has_code_map)\n\t\tcache_clear(cache);", "", JVMS),
+           "if (cache->has_code_map != has_code_map)\n\t\tcache_clear(symbolizer, cache);", "", JVMS),
 ]
 
 KINDS = [
@@ -63,8 +67,8 @@ KINDS = [
            'sample->tid == sample->tgid ? "[process start]" : "[thread start]"',
            'sample->tid == sample->tgid ? "[thread start]" : "[process start]"', STACKS),
     Mutant("user frames before the kernel's", SYMBOLIZER,
-           "push_kernel_frames(build, kernel);\n\twait_drop_tracing(build, sample);\n\tpush_user_frames(build, *user);",
-           "push_user_frames(build, *user);\n\tpush_kernel_frames(build, kernel);", STACKS),
+           "push_kernel_frames(build, kernel);\n\twait_drop_tracing(build, sample);\n\tpush_user_frames(build, user, sample->tid);",
+           "push_user_frames(build, user, sample->tid);\n\tpush_kernel_frames(build, kernel);", STACKS),
     Mutant("marks left out", SYMBOLIZER, "stack_push_name(build, marks[mark], FRAME_MARK, PROFILE_NONE);", ";", STACKS),
     Mutant("marks mixed up", SYMBOLIZER, '[WIRE_MARK_FROZEN] = "[frozen frames]",\n\t[WIRE_MARK_ANCHOR] = "[native frames skipped]",',
            '[WIRE_MARK_ANCHOR] = "[frozen frames]",\n\t[WIRE_MARK_FROZEN] = "[native frames skipped]",', STACKS),
@@ -144,8 +148,8 @@ CACHES = [
     Mutant("a stack with frames missing", SYMBOLIZER, "if (build->waits)\n\t\treturn false;", "", STACKS),
     Mutant("the rest of a stack that waits is not asked for", PUSH, "build->waits = true;\n\t\t\treturn;",
            "build->waits = true;\n\t\t\tquery->image = NULL;", STACKS),
-    Mutant("known methods are read again when they arrive", SYMBOLIZER, "(known && lru_get(known, query.key, &value))", "0", JVMS),
-    Mutant("methods are not read when they arrive", SYMBOLIZER, "read_names(jvm, user, &cache->frames);", ";", JVMS),
+    Mutant("known methods are read again when they arrive", ARRIVAL, "(known && lru_get(known, query.key, &value))", "0", JVMS),
+    Mutant("methods are not read when they arrive", ARRIVAL, "read_names(jvm, *fresh, &cache->frames);", ";", JVMS),
     Mutant("code of files is a JVM's", "userspace/jvm/jvm.c",
            "if (jvm->has_layout &&\n\t    (address", "if (0 &&\n\t    (address", ["test_jvm"]),
     Mutant("without a layout all code is a JVM's", "userspace/jvm/jvm.c",
@@ -156,4 +160,18 @@ CACHES = [
     Mutant("what an entry owns is free", LRU, "bytes += LRU_ENTRY_BYTES;", "bytes = LRU_ENTRY_BYTES;", ["test_lru"]),
 ]
 
-MUTANTS = ADDRESSES + KEPT + KINDS + KALLSYMS + PERF_MAPS + CODE + SURE + CACHES
+TAILS = [
+    Mutant("tails: another one's stack", TAILS_C, "key->owner && tail->key.owner == key->owner && tail->key.tid == key->tid", "tail->key.owner", STACK_TAILS),
+    Mutant("tails: another thread's", TAILS_C, " && tail->key.tid == key->tid", "", STACK_TAILS),
+    Mutant("tails: nobody has one", TAILS_C, "if (!key->owner)", "if (0)", STACK_TAILS),
+    Mutant("tails: in the midst of a frame", TAILS_C, "while (n && !tail->counts.items[n - 1])\n\t\tn--;", "", STACK_TAILS),
+    Mutant("tails: older leaves stay", TAILS_C, "tail->words.len = tail->counts.len = common;", "", STACK_TAILS),
+    Mutant("tails: ids of older leaves stay", TAILS_C, "tail->ids.len = common ? tail->counts.items[common - 1] - 1U : 0;", "", STACK_TAILS),
+    Mutant("tails: any depth", TAILS_C, "mark->words > STACK_TAIL_WORDS || ", "", STACK_TAILS),
+    Mutant("tails: any number of ids", TAILS_C, " || ids >= UINT16_MAX", "", STACK_TAILS),
+    Mutant("tails: they outlive what frames depend on", SYMBOLIZER, "cache->tails_owner = ++symbolizer->last_owner;\n\tlru_clear(&cache->frames);", "lru_clear(&cache->frames);", ["test_symbolizer"]),
+    Mutant("tails: the last frame is not looked at", SYMBOLIZER, "if (count)\n\t\tstack_push_known(build, ids[0]);", "if (count)\n\t\tvec_push(&build->symbolizer->frames, ids[0]);", ["test_symbolizer"]),
+    Mutant("tails: what time changes is kept", SYMBOLIZER, "if (build->waits || !build->cacheable)", "if (build->waits)", SYMBOLIZE),
+]
+
+MUTANTS = ADDRESSES + TAILS + KEPT + KINDS + KALLSYMS + PERF_MAPS + CODE + SURE + CACHES

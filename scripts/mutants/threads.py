@@ -11,6 +11,7 @@ FIELDS = "userspace/jvm/heap/java_fields.c"
 NAME = "userspace/jvm/java_name.c"
 JVM = "userspace/jvm/jvm_threads.c"
 BOOKS = "userspace/session/pipeline_books.c"
+MEMORY = "userspace/jvm/layout/vm_memory.c"
 
 READ = ["test_java_threads"]
 ONE = ["test_java_thread_read"]
@@ -21,14 +22,25 @@ TRAIL = "userspace/jvm/heap/java_thread_trail.c"
 TRAILS = ["test_java_thread_trail"]
 
 MUTANTS = [
-    Mutant("threads: what led to a name may be anything now", TRAIL, "!memcmp(look->data + at, trails[i]->data, trails[i]->bytes)", "true", TRAILS),
-    Mutant("threads: a collection is no matter to what is confirmed", TRAIL, "look->collections[0] == look->collections[1]", "true", TRAILS),
-    Mutant("threads: one that begins meanwhile neither", TRAIL, "!look->active[1] &&", "", TRAILS),
-    Mutant("threads: one that is under way neither", TRAIL, "!look->active[0] &&", "", TRAILS),
+    Mutant("threads: what led to a name may be anything now", TRAIL, "!memcmp(batch->data + at, trail->data, trail->bytes)", "true", TRAILS),
+    Mutant("threads: a collection is no matter to what is confirmed", TRAIL, "pause->collections[0] == pause->collections[1]", "true", TRAILS),
+    Mutant("threads: one that begins meanwhile neither", TRAIL, "!pause->active[1] &&", "", TRAILS),
+    Mutant("threads: one that is under way neither", TRAIL, "!pause->active[0] &&", "", TRAILS),
     Mutant("threads: a way that is too long is as good", TRAIL, "trail->spans = TOO_LONG;", ";", TRAILS),
-    Mutant("threads: each way is the first one's", TRAIL, "at += is_known(trails[i]) ? trails[i]->bytes : 0;", "", TRAILS),
+    Mutant("threads: each way is the first one's", TRAIL, "at += trail->bytes;", "", TRAILS),
     Mutant("threads: half of a way is laid", READER, "g->spans + j->first, j->end - j->first);", "g->spans + j->first, j->end > j->first);", TRAILS),
-    Mutant("threads: names are never confirmed", JVM, "if (same[i])", "if (0)", OF_JVM),
+    Mutant("threads: names are never confirmed", JVM, "if (!c->looks.items[i].same)", "if (1)", OF_JVM),
+    Mutant("threads: all names are confirmed", JVM, "if (!c->looks.items[i].same)", "if (0)", OF_JVM),
+    Mutant("threads: who is not confirmed is forgotten", JVM, "vec_push(&it->jvm->threads.again, it->tid);\n", "", OF_JVM),
+    Mutant("threads: another JVM's collection", TRAIL, "parts += looks[i].layout != layout;", "parts = 1;", TRAILS),
+    Mutant("threads: one part for all JVMs", TRAIL, "if (looks[n].layout != layout) {", "if (!layout) {", TRAILS),
+    Mutant("threads: a call has room for any number of JVMs", TRAIL, "batch->part_count + begins <= VM_MEMORY_MAX_PARTS &&", "", TRAILS),
+    Mutant("threads: a call brings any number of bytes", TRAIL, "trail->bytes <= sizeof(batch->data) - batch->bytes;", "true;", TRAILS),
+    Mutant("parts: what is missing of one is missing of none", MEMORY, "return (size_t)n == bytes ? 0 : -EFAULT;", "return 0;", ["test_vm_memory"]),
+    Mutant("parts: the second one's bytes are the first one's", MEMORY, "\t\tdata += bytes;\n\t\tpieces += asked[i].count;\n", "\t\tpieces += asked[i].count;\n", ["test_vm_memory"]),
+    Mutant("parts: spans of all are the first one's", MEMORY, "first_span += parts[i].count;", "", ["test_vm_memory"]),
+    Mutant("parts: neighbours of two processes are one piece", MEMORY, "if (sweep->count == first ||", "if (!sweep->count ||", ["test_vm_memory"]),
+    Mutant("parts: any number in one call", MEMORY, "count <= WALL_MAX_PARTS &&\n\t    spans <= VM_MEMORY_MAX_SPANS", "true", ["test_vm_memory"]),
     Mutant("threads: what moved is taken as it was", READER, "return !r && before != after ? -EAGAIN : r;", "return r;", READ),
     Mutant("threads: while objects move they are read", PAUSE, "if (active)\n\t\treturn -EAGAIN;", "", READ),
     Mutant("threads: there is always a heap", PAUSE, "if (!heap)\n\t\treturn -EAGAIN;", "", READ),
@@ -54,14 +66,17 @@ MUTANTS = [
     Mutant("names: what was dropped never was", TIMES, "thread->since_ns = thread->facts.items[0].time_ns;", "", KNOWN),
     Mutant("names: a loss is nothing", TIMES, "\t\tclear(names, thread);\n\t\tthread->since_ns = time_ns;\n", "", KNOWN),
     Mutant("names: a mark does not make it due", TIMES, "\tthread->due_ns = 0;\n\tthread->failures = thread->nameless = 0;\n", "", KNOWN),
-    Mutant("names: who has none is read as often", TIMES, "1ULL << thread->nameless", "1", KNOWN),
+    Mutant("names: who has none is read as often", TIMES, "1ULL << MIN(thread->nameless, most)", "1", KNOWN),
+    Mutant("names: who attaches itself waits for his", TIMES, "if (runs_java && !thread->runs_java && thread->nameless)", "if (0)", KNOWN),
+    Mutant("names: who runs Java code is read ever less often", TIMES, "thread->runs_java ? MAX_NAMELESS_JAVA : MAX_NAMELESS", "MAX_NAMELESS", KNOWN),
+    Mutant("names: nobody runs Java code for long", TIMES, "thread->runs_java |= runs_java;", "thread->runs_java = runs_java;", KNOWN),
     Mutant("names: each at a time of its own", TIMES, "return (reading->end_ns / THREAD_NAMES_AGAIN_NS + turns) * THREAD_NAMES_AGAIN_NS;", "return reading->end_ns + turns * THREAD_NAMES_AGAIN_NS;", KNOWN),
     Mutant("names: room without an end", TIMES, "if (names->bytes > MAX_BYTES)", "if (0)", KNOWN),
     Mutant("names: each is read again and again", JVM, "case THREAD_KNOWN: break;", "case THREAD_KNOWN: try_names(jvm, &tid, 1, time_ns); break;", OF_JVM),
-    Mutant("names: what is due is not read", JVM, "try_names(jvm, t->again.items, t->again.len, clock_now_ns());", ";", OF_JVM),
+    Mutant("names: what is due is not read", JVM, "try_names(jvms[i], t->again.items, t->again.len, clock_now_ns());", ";", OF_JVM),
     Mutant("names: a new thread is not looked for", JVM, "if (t->listed_ns >= since_ns)\n\t\treturn false;", "if (t->listed_ns)\n\t\treturn false;", OF_JVM),
     Mutant("names: an old list is no reason to look", JVM, "if (t->listed_ns >= since_ns)\n\t\treturn false;", "", OF_JVM),
-    Mutant("names: they take all the time", JVM, "bool may = name_time_is_left_of(&t->time, &allowance, now_ns) &&\n\t\t\t   read_layout(jvm, now_ns) == 0;", "bool may = read_layout(jvm, now_ns) == 0;", OF_JVM),
+    Mutant("names: they take all the time", JVM, "name_time_is_left_of(&jvm->threads.time, &allowance, now_ns) &&", "", OF_JVM),
     Mutant("names: an agent knows of renames", JVM, "if (name || !jvm->store ||", "if (!jvm->store ||", OF_JVM),
     Mutant("names: an agent's word on who was renamed since", JVM, "|| thread_names_was_renamed(&jvm->threads.names, tid, time_ns)", "", OF_JVM),
     Mutant("names: who starts was renamed", TIMES, "== FACT_COMM && !starts)", "== FACT_COMM)", OF_JVM),

@@ -7,6 +7,7 @@ SUSPECTS = "userspace/wall/suspects.c"
 NURSERY = "userspace/wall/nursery.c"
 FOREIGN = "userspace/wall/foreign_file.c"
 BROKER = "userspace/wall/broker.c"
+WALL_MEMORY = "userspace/wall/wall_memory.c"
 RIGHTS = "userspace/base/rights.c"
 TARGET = "userspace/jvm/attach/attach_target.c"
 PROC = "userspace/process/proc.c"
@@ -44,7 +45,7 @@ MUTANTS = [
     Mutant("wall: what we may not read stays unread", WALL_C, "if (fd == -EACCES)", "if (!is_local)", CALLS),
     Mutant("wall: a helper is waited for beyond the end", WALL_C, "if (clock_now_ns() >= wall_until(deadline_ns))", "if (clock_now_ns() >= deadline_ns)",
            ["test_wall_help"]),
-    Mutant("wall: whose helper is late is asked again", WALL_C, "	if (!may_ask(pid))\n		return -EBUSY;\n	if (socketpair", "	if (socketpair",
+    Mutant("wall: whose helper is late is asked again", WALL_C, "	if (!wall_may_ask(pid))\n		return -EBUSY;\n	if (socketpair", "	if (socketpair",
            ["test_wall_help"]),
     Mutant("attach: another process has the pid", TARGET, "if (r < 0 || !has_ended(target))", "if (1)", ["test_attach_connect"]),
     Mutant("proc: hidden processes are not noted", PROC, "is_word(type, \"proc\") && hides(options))", "0)", ["test_proc"]),
@@ -79,5 +80,11 @@ MUTANTS = [
     Mutant("wall: rows of calls are slept through", FUTEX, "if (waited_ns <= most_ns)", "if (0)", ["test_futex"]),
     Mutant("wall: who is called seldom waits awake", FUTEX, "return spin_ns / 2 > least_ns ? spin_ns / 2 : least_ns;", "return spin_ns;",
            ["test_futex"]),
+    Mutant("wall: of several the first one is asked about", BROKER, "call->pid = part->pid;", "call->pid = call->parts[0].pid;", CALLS),
+    Mutant("wall: who may not be asked is asked with others", WALL_MEMORY, "if (!wall_may_ask(parts[i].pid))", "if (0)", CALLS),
+    Mutant("wall: bytes of who is not asked come", WALL_MEMORY, "from += was_asked ? bytes : 0;", "from += bytes;", CALLS),
+    Mutant("wall: parts follow each other without a gap", WALL_MEMORY, "\t\tdata += bytes;\n", "\t\tdata += parts[i].result > 0 ? parts[i].result : 0;\n", CALLS),
+    Mutant("wall: parts of a call follow each other without a gap", BROKER, "at += wall_pieces_bytes(pieces, part->count);", "at += part->result > 0 ? part->result : 0;", CALLS),
+    Mutant("wall: any number of pieces in parts", WALL_MEMORY, "if (count > WALL_MAX_PARTS || sum > WALL_MAX_PIECES)", "if (count > WALL_MAX_PARTS)", CALLS),
     Mutant("wall: served files are held open", WALL_C, "bool is_local = file->kind == FOREIGN_LOCAL;", "bool is_local = true;", CALLS),
 ]

@@ -109,7 +109,8 @@ static void many_jvms(void **state)
 	const struct vm_span long_span = { FAKE_BASE, memory()->bytes, JAVA_TRAIL_BYTES };
 	static struct java_trail_look looks[LOOKS];
 	struct java_thread_layout other;
-	struct java_thread_trail longest = { 0 };
+	const struct vm_span short_span = { FAKE_BASE, memory()->bytes, 1 };
+	struct java_thread_trail longest = { 0 }, shortest = { 0 };
 	const uint8_t active = 1;
 
 	(void)state;
@@ -128,6 +129,13 @@ static void many_jvms(void **state)
 		for (unsigned int i = 0; i < LOOKS; i++)
 			assert_int_equal(looks[i].same, i % 5 && i / per_jvm % 2 == 0);
 	}
+	/* Ways so short that there is room for more of them than for JVMs. */
+	java_thread_trail_add(&shortest, &short_span, 1);
+	for (unsigned int i = 0; i < LOOKS; i++)
+		looks[i] = (struct java_trail_look){ i % 2 ? &other : &layout, &shortest, i % 3 };
+	java_thread_trails_check(looks, LOOKS);
+	for (unsigned int i = 0; i < LOOKS; i++)
+		assert_int_equal(looks[i].same, i % 2 == 0);
 	/* More than a call can bring. */
 	java_thread_trail_add(&longest, &long_span, 1);
 	for (unsigned int i = 0; i < LOOKS; i++)
@@ -166,6 +174,14 @@ static int begin_meanwhile(const struct vm_memory *m, const struct vm_span *span
 	return r;
 }
 
+static int end_meanwhile(const struct vm_memory *m, const struct vm_span *spans, unsigned int count)
+{
+	int r = fake_read(m, spans, count);
+
+	*(uint8_t *)spans[0].data = 1;
+	return r;
+}
+
 static void a_collection(void **state)
 {
 	const uint8_t active = 1, none = 0;
@@ -185,6 +201,8 @@ static void a_collection(void **state)
 	meddling = collect_meanwhile;
 	assert_false(is_same());
 	meddling = begin_meanwhile;
+	assert_false(is_same());
+	meddling = end_meanwhile;
 	assert_false(is_same());
 	end();
 }

@@ -316,6 +316,12 @@ static void who_runs_java_code_soon_has_a_name(void **state)
 	/* Each two seconds, after 3,500 ms. */
 	assert_int_equal(reads_without_a_name(&names, 1, true), 7);
 	thread_names_release(&names);
+	/* Also while it is in native code. */
+	names = (struct thread_names){ 0 };
+	assert_int_equal(thread_names_want(&names, TID, true, at(1)), THREAD_NOW);
+	read_at(&names, 1, NULL);
+	assert_int_equal(reads_without_a_name(&names, 2, false), 6);
+	thread_names_release(&names);
 	names = (struct thread_names){ 0 };
 	assert_int_equal(reads_without_a_name(&names, 1, false), 5);
 	/* A thread that attaches itself to the JVM. */

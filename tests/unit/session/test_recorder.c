@@ -26,13 +26,12 @@ static struct {
 	uint32_t pids[4];
 	struct pipeline_options pipeline;
 	int fd; /* of the capture, readable */
-	int fail_at_flush, fail_at_finish, fail_at_open;
+	int fail_at_flush, fail_at_finish, fail_at_open, fail_at_turn;
 	uint64_t started_ns, stopped_ns;
 	unsigned int turns, flushes, drains;
 	bool running;
 	struct recorder_figures figures;
 	unsigned int sink_turns;
-	int fail_at_turn;
 } run;
 
 static void note(const char *text)
@@ -193,8 +192,7 @@ void pipeline_take_records(struct pipeline *pipeline)
 
 bool pipeline_is_calm(const struct pipeline *pipeline)
 {
-	(void)pipeline;
-	return false;
+	return pipeline == NULL;
 }
 
 void pipeline_turn(struct pipeline *pipeline)

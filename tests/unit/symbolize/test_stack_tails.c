@@ -145,6 +145,8 @@ static void of_another_one(void **state)
 		stack_tails_keep(&tails, &others[i], &made);
 		assert_int_equal(stack_tails_common(&tails, &others[i], &user), 0);
 	}
+	for (uint32_t tid = 0; tid < 10 * STACK_TAILS; tid++)
+		stack_tails_keep(&tails, &(struct stack_tail_key){ 0, tid }, &made);
 	assert_int_equal(common_of(&stack), 1);
 	/* The place of one is another one's. */
 	for (uint32_t tid = 0; tid < 10 * STACK_TAILS; tid++) {

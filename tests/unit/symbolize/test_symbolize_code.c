@@ -207,8 +207,15 @@ static void names_are_read_early(void **state)
 	arrive(f);
 	assert_int_equal(parts.jvm.asked_compiled, 3);
 	assert_int_equal(parts.jvm.asked_interpreted, 2);
-	symbolizer_read_names(&parts.jvm, &f->sample);
+	stack(f);
 	assert_int_equal(parts.jvm.asked_compiled, 4);
+	/* No frame of the last stack, but one that is known. */
+	f->sample.words[1] = 5;
+	f->sample.reason = UNWIND_KERNEL_THREAD;
+	arrive(f);
+	assert_int_equal(parts.jvm.asked_compiled, 4);
+	symbolizer_read_names(&parts.jvm, &f->sample);
+	assert_int_equal(parts.jvm.asked_compiled, 5);
 	assert_int_equal(parts.jvm.asked_interpreted, 3);
 }
 

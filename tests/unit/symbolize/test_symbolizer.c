@@ -433,6 +433,48 @@ static void a_new_mapping_changes_the_names(void **state)
 	assert_string_equal(name_at(f, make_stack(f), 0), "[unknown]");
 }
 
+/* LEAF, and what has called it: another one each time, then the same. */
+static struct profile_stack called_by(struct fixture *f, uintptr_t leaf, unsigned int callers)
+{
+	f->sample.size = sizeof(struct wire_sample);
+	f->sample.user_words = f->sample.kernel_frames = 0;
+	add_exact(f, leaf);
+	for (unsigned int i = 0; i < callers; i++)
+		add_return(f, (uintptr_t)hsearch_r + 4);
+	add_return(f, (uintptr_t)own_functions_and_libc + 5);
+	return make_stack(f);
+}
+
+/* What was the last stack's, too, has the same frames, but only as long as they are what they were. */
+static void the_same_callers(void **state)
+{
+	struct fixture *f = *state;
+	char path[] = "/no/such/file";
+	struct mapping m = { .start = (uintptr_t)own_functions_and_libc & ~4095UL, .path = path };
+	struct profile_stack stack;
+
+	called_by(f, (uintptr_t)sym_leaf, 2);
+	for (unsigned int callers = 0; callers < 5; callers++) {
+		stack = called_by(f, (uintptr_t)sym_next, callers);
+		assert_int_equal(stack.len, callers + 2);
+		assert_string_equal(name_at(f, stack, 0), "sym_next");
+		for (unsigned int i = 1; i <= callers + 1; i++)
+			assert_string_equal(name_at(f, stack, i),
+					    i <= callers ? "hsearch_r" : "own_functions_and_libc");
+	}
+	m.end = m.start + 4096;
+	m.key.inode = 99;
+	registry_mmap(f->registry, 0, f->self->pid, &m);
+	for (unsigned int i = 1; i < 4; i++) {
+		stack = called_by(f, (uintptr_t)hsearch_r + i, 1);
+		assert_string_equal(name_at(f, stack, 1), "hsearch_r");
+		/* Nobody's: the root is named for its thread, the last time another one. */
+		assert_string_equal(name_at(f, stack, 2),
+				    i < 3 ? "[process start]" : "[thread start]");
+		f->sample.tid += i == 2;
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -451,6 +493,7 @@ int main(void)
 		TEST(counts_beyond_the_record),
 		TEST(new_tables_mean_new_ids),
 		TEST(a_new_mapping_changes_the_names),
+		TEST(the_same_callers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -251,7 +251,7 @@ struct wire_hot_method {
 /* Code that was met: three times what a large program runs, of all JVMs together; a power of two. */
 #define WIRE_MET_CODES	   32768
 #define WIRE_MAX_HOT_CODES 8192
-#define WIRE_HOT_METHODS   256
+#define WIRE_HOT_METHODS   512
 
 /* A blob that is too many hops of the segment map away: found by userspace. */
 struct wire_far_key {

@@ -70,9 +70,13 @@ static inline void interpreted_identity(struct unwind_cursor *c, struct unwind_m
 
 /* --- the cache of hot methods ----------------------------------------------------------------- */
 
-static inline struct wire_hot_method *interpreted_hot(struct unwind_memory *memory, wire_u64 method)
+/* Methods of the class-data archive are at the same addresses in all JVMs of a release. */
+static inline struct wire_hot_method *
+interpreted_hot(const struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 method)
 {
-	return tables_hot_method(memory, cursor_hash(method) & (WIRE_HOT_METHODS - 1));
+	wire_u64 mixed = method ^ (wire_u64)c->jvm.serial << 32;
+
+	return tables_hot_method(memory, cursor_hash(mixed) & (WIRE_HOT_METHODS - 1));
 }
 
 /* Into c->seen what was read of it a moment ago. */
@@ -126,7 +130,7 @@ static inline void interpreted_identify(struct unwind_cursor *c, struct unwind_m
 		return;
 	}
 	c->seen.method = method;
-	hot = c->uncached ? NULL : interpreted_hot(memory, method);
+	hot = c->uncached ? NULL : interpreted_hot(c, memory, method);
 	if (interpreted_take_hot(c, memory, hot, method)) {
 		c->java_hot_frames++;
 	} else {

@@ -78,6 +78,14 @@ struct wire_yielding {
 /* Virtual threads that have parked and are followed, of all JVMs at one time; those that have parked for longest make room. */
 #define WIRE_LOCK_YIELDS 16384
 
+/*
+ * Parks that are told in 100 ms: of all JVMs of a host together, which one thread of ours puts together, and of a cpu at most and however many
+ * there are. A JVM alone has its own budget (WIRE_TLAB_BUDGET).
+ */
+#define WIRE_PARK_HOST	2000
+#define WIRE_PARK_MOST	(WIRE_TLAB_BUDGET / 10)
+#define WIRE_PARK_LEAST 50
+
 struct wire_parking {
 	wire_u64 start_ns; /* of the process; 0 until it is first seen */
 	struct wire_object object;

@@ -30,20 +30,25 @@ static inline wire_u64 thin_weight(wire_u64 weight, wire_u64 interval, wire_u32 
 	return random * of < share << 32 ? interval : 0;
 }
 
-/* A sample was kept: is that too many? */
-static inline void thin_count(struct wire_pace *pace, wire_u64 now_ns)
+/* A sample was kept: is that too many, of MOST in a window? */
+static inline void thin_count_of(struct wire_pace *pace, wire_u64 now_ns, wire_u32 most)
 {
 	if (now_ns - pace->window_ns >= THIN_WINDOW_NS) {
-		if (pace->taken < THIN_WINDOW_MOST / 4 && pace->doubled)
+		if (pace->taken < most / 4 && pace->doubled)
 			pace->doubled--;
 		pace->window_ns = now_ns;
 		pace->taken = 0;
 	}
-	if (++pace->taken < THIN_WINDOW_MOST)
+	if (++pace->taken < most)
 		return;
 	if (pace->doubled < THIN_MOST_DOUBLED)
 		pace->doubled++;
 	pace->taken = 0;
+}
+
+static inline void thin_count(struct wire_pace *pace, wire_u64 now_ns)
+{
+	thin_count_of(pace, now_ns, THIN_WINDOW_MOST);
 }
 
 #endif

@@ -97,10 +97,14 @@ static void session_configure_offcpu(struct hostprof_bpf *skel, const struct cap
 	bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);
 }
 
-static void session_configure_lock(struct hostprof_bpf *skel, const struct capture_event *event)
+static void session_configure_lock(struct hostprof_bpf *skel, const struct capture_event *event,
+				   unsigned int online_cpus)
 {
+	uint32_t parks = WIRE_PARK_HOST / MAX(online_cpus, 1U);
+
 	if (!capture_event_is_lock(event))
 		return;
+	skel->rodata->park_most = MIN(MAX(parks, WIRE_PARK_LEAST), WIRE_PARK_MOST);
 	skel->rodata->park_least_ns = event->least_ns;
 	bpf_map__set_max_entries(skel->maps.lock_owners, WIRE_LOCK_WAITS);
 	bpf_map__set_max_entries(skel->maps.lock_yields, WIRE_LOCK_YIELDS);
@@ -132,7 +136,7 @@ static void session_configure_events(struct hostprof_bpf *skel,
 			skel->rodata->gc_least_ns = event->least_ns;
 		if (capture_event_is_jit(event))
 			skel->rodata->jit_least_ns = event->least_ns;
-		session_configure_lock(skel, event);
+		session_configure_lock(skel, event, options->online_cpus);
 		session_configure_offcpu(skel, event, options->online_cpus);
 		session_configure_contention(skel, event);
 		for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)

@@ -2,7 +2,7 @@
 /*
  * How long a thread was in LockSupport.park(), and how often that is told. A wait's length is known when it ends, so that long ones are told
  * always; of those shorter than a level each with the chance that its length has in it, and stands for as many as that says. The
- * level doubles while a JVM has more than a budget allows (thin_count()). So sums are, on the average, what they were.
+ * level doubles while a JVM, or all of them, have more than a budget allows (thin_count()). So sums are, on the average, what they were.
  */
 #ifndef HOSTPROF_BPF_SAMPLE_LOCKS_PARK_H
 #define HOSTPROF_BPF_SAMPLE_LOCKS_PARK_H
@@ -43,6 +43,21 @@ static inline wire_u32 park_choose(struct wire_pace *pace, wire_u64 length_ns, w
 	if (chance > 1 && random % chance)
 		return 0;
 	thin_count(pace, now_ns);
+	return chance;
+}
+
+/* The same where all JVMs on this cpu have a pace together, too, ALL, of MOST in a window: the slower one counts. */
+static inline wire_u32 park_choose_of_all(struct wire_pace *pace, struct wire_pace *all,
+					  wire_u32 most, wire_u64 length_ns, wire_u64 now_ns,
+					  wire_u32 random)
+{
+	wire_u32 doubled = pace->doubled > all->doubled ? pace->doubled : all->doubled;
+	wire_u32 chance = park_chance(length_ns, doubled);
+
+	if (chance > 1 && random % chance)
+		return 0;
+	thin_count(pace, now_ns);
+	thin_count_of(all, now_ns, most);
 	return chance;
 }
 

@@ -15,6 +15,8 @@
 
 /* Shorter ones are not wanted. */
 const volatile wire_u64 park_least_ns;
+/* In a window of thin.h, of all JVMs on a cpu. */
+const volatile wire_u32 park_most = WIRE_PARK_MOST;
 /* --waker: of each wait somebody is to tell who ended it. */
 const volatile bool lock_tells_wakers;
 
@@ -93,6 +95,25 @@ static __always_inline void park_begin(struct task_struct *task)
 		lock_book_begin(book, book->park_ns);
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, wire_u32);
+	__type(value, struct wire_pace);
+} park_paces SEC(".maps");
+
+/* As park_choose(), of a JVM among all of the host. */
+static __always_inline wire_u32 park_choose_here(struct wire_pace *pace, wire_u64 length_ns,
+						 wire_u64 now_ns)
+{
+	wire_u32 zero = 0, random = bpf_get_prandom_u32();
+	struct wire_pace *all = bpf_map_lookup_elem(&park_paces, &zero);
+
+	if (!all)
+		return park_choose(pace, length_ns, now_ns, random);
+	return park_choose_of_all(pace, all, park_most, length_ns, now_ns, random);
+}
+
 /* Of a thread that goes on: how long it had parked, 0: nothing is to be told of it. */
 static __always_inline wire_u64 park_end(struct trigger *trigger, struct wire_pace *pace,
 					 wire_u32 *ret_chance)
@@ -107,7 +128,7 @@ static __always_inline wire_u64 park_end(struct trigger *trigger, struct wire_pa
 	book->park_ns = 0;
 	if (!length_ns)
 		return 0;
-	*ret_chance = park_choose(pace, length_ns, trigger->time_ns, bpf_get_prandom_u32());
+	*ret_chance = park_choose_here(pace, length_ns, trigger->time_ns);
 	if (!*ret_chance)
 		return 0;
 	trigger->lock_owner = book->owner;

@@ -64,7 +64,7 @@ static __always_inline bool yield_end(struct lock_told *told, struct wire_pace *
 	bpf_map_delete_elem(&lock_yields, &key);
 	if (!told->length_ns)
 		return false;
-	told->chance = park_choose(pace, told->length_ns, now_ns, bpf_get_prandom_u32());
+	told->chance = park_choose_here(pace, told->length_ns, now_ns);
 	return told->chance;
 }
 

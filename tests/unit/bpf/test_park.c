@@ -63,12 +63,60 @@ static void sums_stay(void **state)
 	assert_true(weight > 0.9 * sum && weight < 1.1 * sum);
 }
 
+/* Twenty JVMs, each of which is within its own budget: what is told is what all of them may, and stands for the rest. */
+static void all_together(void **state)
+{
+	struct wire_pace paces[20] = { 0 }, all = { 0 };
+	double sum = 0, weight = 0, variance = 0;
+	uint64_t now_ns = 1;
+	unsigned int told = 0, of[20] = { 0 };
+
+	(void)state;
+	srand(11);
+	for (unsigned int i = 0; i < 320000; i++) {
+		uint64_t length_ns = 2000 + (uint64_t)rand() % 200000;
+		unsigned int jvm = (unsigned int)rand() % 20;
+		uint32_t chance = park_chance(length_ns, all.doubled);
+
+		/* 80,000 of them a second. */
+		now_ns += 12500;
+		sum += (double)length_ns;
+		variance += (double)length_ns * (double)length_ns * (chance - 1);
+		chance = park_choose_of_all(&paces[jvm], &all, 200, length_ns, now_ns,
+					    (uint32_t)rand());
+		if (!chance)
+			continue;
+		weight += (double)length_ns * chance;
+		told++;
+		of[jvm]++;
+	}
+	/* Four seconds of 2,000 each. */
+	assert_in_range(told, 3000, 12000);
+	for (unsigned int i = 0; i < 20; i++)
+		assert_in_range(of[i], told / 40, told / 10);
+	assert_true((weight - sum) * (weight - sum) < 16 * variance);
+	assert_true(weight > 0.9 * sum && weight < 1.1 * sum);
+}
+
+/* One of them that is beyond its own is not told more often than it may. */
+static void one_of_all(void **state)
+{
+	struct wire_pace slow = { .window_ns = 1, .doubled = 3 }, fast = { .window_ns = 1 };
+
+	(void)state;
+	assert_int_equal(park_choose_of_all(&slow, &fast, 500, PARK_LEVEL_NS / 10, 1, 0), 40);
+	assert_int_equal(park_choose_of_all(&fast, &slow, 500, PARK_LEVEL_NS / 10, 1, 0), 40);
+	assert_int_equal(park_choose_of_all(&fast, &slow, 500, PARK_LEVEL_NS / 10, 1, 1), 0);
+	assert_int_equal(slow.taken, 2);
+	assert_int_equal(fast.taken, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths),
-		cmocka_unit_test(chances),
-		cmocka_unit_test(sums_stay),
+		cmocka_unit_test(lengths),    cmocka_unit_test(chances),
+		cmocka_unit_test(sums_stay),  cmocka_unit_test(all_together),
+		cmocka_unit_test(one_of_all),
 	};
 
 	return cmocka_run_group_tests_name("park", tests, NULL, NULL);

@@ -101,6 +101,24 @@ static void walks_of_a_host(void **state)
 	}
 }
 
+static void parks_of_a_host(void **state)
+{
+	static const struct capture_event event = { .trigger = WIRE_TRIGGER_LOCK_AGENT };
+
+	static const struct {
+		unsigned int cpus;
+		uint32_t parks;
+	} rows[] = { { 1, 500 }, { 4, 500 }, { 8, 250 }, { 40, 50 }, { 512, 50 } };
+	struct bpf_session_options options = usual(&event, 1);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		options.online_cpus = rows[i].cpus;
+		bpf_session_free(opened(&options));
+		assert_int_equal(f.rodata.park_most, rows[i].parks);
+	}
+}
+
 static void programs_of_native_locks(void **state)
 {
 	static const struct capture_event events[] = {
@@ -224,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(programs_of_triggers, set_up),
 		cmocka_unit_test_setup(walks_of_a_host, set_up),
+		cmocka_unit_test_setup(parks_of_a_host, set_up),
 		cmocka_unit_test_setup(programs_of_native_locks, set_up),
 		cmocka_unit_test_setup(programs_of_wall, set_up),
 		cmocka_unit_test_setup(programs_of_native_memory, set_up),

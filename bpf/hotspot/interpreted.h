@@ -71,8 +71,8 @@ static inline void interpreted_identity(struct unwind_cursor *c, struct unwind_m
 /* --- the cache of hot methods ----------------------------------------------------------------- */
 
 /* Methods of the class-data archive are at the same addresses in all JVMs of a release. */
-static inline struct wire_hot_method *
-interpreted_hot(const struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 method)
+static inline struct wire_hot_method *interpreted_hot(const struct unwind_cursor *c,
+						      struct unwind_memory *memory, wire_u64 method)
 {
 	wire_u64 mixed = method ^ (wire_u64)c->jvm.serial << 32;
 

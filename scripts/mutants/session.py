@@ -288,7 +288,10 @@ CALM = [
     Mutant("turns: a calm host has as many as a busy one", RECORDER, "if (may_be_later &&", "if (0 &&", ["test_recorder_loop"]),
     Mutant("turns: what the last turn brought is no sign of more", PIPELINE, "pipeline->arrived_before = pipeline->arrived;\n\tpipeline_take_records(pipeline);", "pipeline_take_records(pipeline);\n\tpipeline->arrived_before = pipeline->arrived;", ["test_pipeline_calm"]),
     Mutant("turns: any number is next to nothing", PIPELINE, "pipeline->arrived - pipeline->arrived_before <= CALM_RECORDS &&", "", ["test_pipeline_calm"]),
-    Mutant("turns: while agents are loaded nothing hurries", PIPELINE, "!agents_busy(pipeline->agents) && !pipeline_queue_is_full(pipeline);", "!pipeline_queue_is_full(pipeline);", ["test_pipeline_calm"]),
+    Mutant("turns: while agents are loaded nothing hurries", PIPELINE, "!agents_busy(pipeline->agents) &&", "", ["test_pipeline_calm"]),
+    Mutant("turns: while files are parsed nothing hurries", PIPELINE, "!worker_pool_is_busy(pipeline->pool) &&", "", ["test_pipeline_calm"]),
+    Mutant("workers: what is not reaped is no more", "userspace/base/worker.c", "busy = pool->unfinished || pool->finished.first;", "busy = pool->unfinished;", ["test_worker"]),
+    Mutant("workers: what runs is no job", "userspace/base/worker.c", "busy = pool->unfinished || pool->finished.first;", "busy = pool->finished.first;", ["test_worker"]),
 ]
 
 MUTANTS = CALM + SHOWN + ARRIVING + WALKS + REST + RUNS + ORDER + PROCESSES + FIGURES + CHUNKS

@@ -168,6 +168,16 @@ void worker_pool_reap(struct worker_pool *pool)
 		job->done(job);
 }
 
+bool worker_pool_is_busy(struct worker_pool *pool)
+{
+	bool busy;
+
+	pthread_mutex_lock(&pool->lock);
+	busy = pool->unfinished || pool->finished.first;
+	pthread_mutex_unlock(&pool->lock);
+	return busy;
+}
+
 void worker_pool_drain(struct worker_pool *pool)
 {
 	pthread_mutex_lock(&pool->lock);

@@ -7,6 +7,8 @@
 #ifndef HOSTPROF_BASE_WORKER_H
 #define HOSTPROF_BASE_WORKER_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 struct worker_job {
@@ -24,6 +26,8 @@ DEFINE_CLEANUP(struct worker_pool *, worker_pool_free);
 
 void worker_pool_submit(struct worker_pool *pool, struct worker_job *job);
 void worker_pool_reap(struct worker_pool *pool);
+/* Is there a job that has not been reaped yet? */
+bool worker_pool_is_busy(struct worker_pool *pool);
 /* Wait until every submitted job has run, then reap. */
 void worker_pool_drain(struct worker_pool *pool);
 

@@ -270,6 +270,9 @@ void jvm_note_thread(struct jvm *jvm, uint32_t tid, bool runs_java, uint64_t tim
 
 /* --- names that are confirmed ----------------------------------------------------------------- */
 
+/* Of a JVM in a turn: who makes each call of the broker last as long as it may has three of them. The names of the others are read anew. */
+#define MOST_CONFIRMED 128
+
 /* Of a thread that is due again. */
 struct confirmation {
 	struct jvm *jvm;
@@ -295,20 +298,20 @@ static const struct known_name *find_known(struct jvm_names_of_threads *t, uint3
 static void add_due(struct confirmations *c, struct jvm *jvm, uint64_t now_ns)
 {
 	struct jvm_names_of_threads *t = &jvm->threads;
-	uint32_t *tid;
+	size_t count = MIN(t->again.len, MOST_CONFIRMED);
 
-	if (!t->again.len || !may_read(jvm, now_ns))
+	if (!count || !may_read(jvm, now_ns))
 		return;
-	vec_for_each (tid, &t->again) {
-		const struct known_name *known = find_known(t, *tid);
-		const struct confirmation it = { jvm, *tid, known };
+	for (size_t i = 0; i < count; i++) {
+		const struct known_name *known = find_known(t, t->again.items[i]);
+		const struct confirmation it = { jvm, t->again.items[i], known };
 		const struct java_trail_look look = { t->layout, known ? &known->trail : NULL,
 						      false };
 
 		vec_push(&c->items, it);
 		vec_push(&c->looks, look);
 	}
-	t->again.len = 0;
+	vec_remove(&t->again, 0, count);
 }
 
 /* Of what was read between BEGIN_NS and now. Who is not confirmed stays due. */

@@ -281,7 +281,8 @@ void pipeline_turn(struct pipeline *pipeline)
 bool pipeline_is_calm(const struct pipeline *pipeline)
 {
 	return pipeline->arrived - pipeline->arrived_before <= CALM_RECORDS &&
-	       !agents_busy(pipeline->agents) && !pipeline_queue_is_full(pipeline);
+	       !worker_pool_is_busy(pipeline->pool) && !agents_busy(pipeline->agents) &&
+	       !pipeline_queue_is_full(pipeline);
 }
 
 /* --- lost samples, flush, finish -------------------------------------------------------------- */

@@ -148,6 +148,36 @@ static void test_workers_take_no_signals(void **state)
 	assert_false(sigismember(&mask, SIGTERM));
 }
 
+/* From when it is submitted until it is reaped. */
+static void test_busy_until_it_is_reaped(void **state)
+{
+	_cleanup_(worker_pool_freep) struct worker_pool *pool = NULL;
+	struct job job;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(worker_pool_new(1, &pool, &err), 0);
+	assert_false(worker_pool_is_busy(pool));
+	job = job_make(pool);
+	job.block_fd = fds[0];
+	worker_pool_submit(pool, &job.base);
+	while (!__atomic_load_n(&job.begun, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	worker_pool_reap(pool);
+	assert_true(worker_pool_is_busy(pool));
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	for (int i = 0; i < 50; i++) {
+		usleep(1000);
+		assert_true(worker_pool_is_busy(pool));
+	}
+	worker_pool_drain(pool);
+	assert_false(worker_pool_is_busy(pool));
+	assert_int_equal(job.done, 1);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +186,7 @@ int main(void)
 		cmocka_unit_test(test_done_may_submit),
 		cmocka_unit_test(test_free_drops_what_waits),
 		cmocka_unit_test(test_workers_take_no_signals),
+		cmocka_unit_test(test_busy_until_it_is_reaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,9 +2,15 @@
 /* Next to nothing comes: turns may be fewer. */
 #include "pipeline_parts.h"
 
+static void nothing(struct worker_job *job)
+{
+	(void)job;
+}
+
 /* Samples and what the kernel tells count alike; those that a turn brought say that there will be more. */
 static void what_is_calm(void **state)
 {
+	struct worker_job job = { .run = nothing, .done = nothing };
 	struct fixture *f = *state;
 
 	begin(f);
@@ -25,6 +31,10 @@ static void what_is_calm(void **state)
 	parts.agents_busy = true;
 	assert_false(pipeline_is_calm(&f->pipeline));
 	parts.agents_busy = false;
+	worker_pool_submit(f->pipeline.pool, &job);
+	assert_false(pipeline_is_calm(&f->pipeline));
+	worker_pool_drain(f->pipeline.pool);
+	assert_true(pipeline_is_calm(&f->pipeline));
 	queue_holds(f, 1);
 	assert_false(pipeline_is_calm(&f->pipeline));
 	queue_holds(f, 1 << 30);

@@ -183,12 +183,46 @@ static void test_limit(void **state)
 	spans_release(&spans);
 }
 
+/* Those that came first go first, and one that has its sample is none any more. */
+static void test_lonely_lengths_of_several_ages(void **state)
+{
+	struct spans spans = fresh();
+	struct span_wait *wait;
+
+	(void)state;
+	for (uint32_t tid = 1; tid <= 4; tid++) {
+		struct wire_span span = span_of(tid, 100, 5);
+
+		spans_close(&spans, &span, tid * 10);
+	}
+	wait = spans_open(&spans, sample_of(1, 100), NULL, 41);
+	assert_non_null(wait);
+	span_wait_free(wait);
+	spans_expire(&spans, 20);
+	assert_int_equal(spans.lonely, 3);
+	spans_expire(&spans, 31);
+	assert_int_equal(spans.lonely, 1);
+	spans_expire(&spans, 40);
+	assert_int_equal(spans.lonely, 1);
+	/* Another one, which came before it. */
+	spans_close(&spans, &(struct wire_span){ .tid = 5, .time_ns = 100, .length_ns = 5 }, 35);
+	spans_expire(&spans, 36);
+	assert_int_equal(spans.lonely, 1);
+	spans_expire(&spans, 41);
+	assert_int_equal(spans.lonely, 0);
+	spans_release(&spans);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_in_order),   cmocka_unit_test(test_length_first),
-		cmocka_unit_test(test_whose),	   cmocka_unit_test(test_lonely_lengths),
-		cmocka_unit_test(test_told_again), cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_in_order),
+		cmocka_unit_test(test_length_first),
+		cmocka_unit_test(test_whose),
+		cmocka_unit_test(test_lonely_lengths),
+		cmocka_unit_test(test_lonely_lengths_of_several_ages),
+		cmocka_unit_test(test_told_again),
+		cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

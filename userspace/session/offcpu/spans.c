@@ -56,7 +56,8 @@ static void put(struct spans *spans, uint64_t key, struct span_wait *wait)
 {
 	span_wait_free(take(spans, key));
 	spans->bytes += bytes_of(wait);
-	spans->lonely += !wait->sample;
+	if (!wait->sample && (!spans->lonely++ || wait->since_ns < spans->lonely_since_ns))
+		spans->lonely_since_ns = wait->since_ns;
 	hmap_put_ptr(&spans->waits, key, wait);
 }
 
@@ -120,15 +121,23 @@ struct span_wait *spans_take_open(struct spans *spans, size_t *at)
 	return NULL;
 }
 
+/* There may be thousands of others: they are looked at only when one of these is as old as that. */
 void spans_expire(struct spans *spans, uint64_t before_ns)
 {
-	uint64_t key, value;
+	uint64_t key, value, oldest_ns = UINT64_MAX;
 	size_t at = 0;
 
-	while (spans->lonely && hmap_next(&spans->waits, &at, &key, &value)) {
+	if (!spans->lonely || spans->lonely_since_ns >= before_ns)
+		return;
+	while (hmap_next(&spans->waits, &at, &key, &value)) {
 		const struct span_wait *wait = (struct span_wait *)(uintptr_t)value;
 
-		if (!wait->sample && wait->since_ns < before_ns)
+		if (wait->sample)
+			continue;
+		if (wait->since_ns < before_ns)
 			span_wait_free(take(spans, key));
+		else
+			oldest_ns = MIN(oldest_ns, wait->since_ns);
 	}
+	spans->lonely_since_ns = oldest_ns;
 }

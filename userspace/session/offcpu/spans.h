@@ -23,11 +23,12 @@ struct span_wait {
 };
 
 struct spans {
-	struct hmap waits;    /* to struct span_wait *, owned */
-	uint64_t bytes;	      /* of samples and misses */
-	size_t lonely;	      /* lengths whose samples have not come */
-	uint64_t limit_bytes; /* beyond it samples are kept without their stacks */
-	uint64_t cut;	      /* how many these were */
+	struct hmap waits;	  /* to struct span_wait *, owned */
+	uint64_t bytes;		  /* of samples and misses */
+	size_t lonely;		  /* lengths whose samples have not come */
+	uint64_t lonely_since_ns; /* where there are such: none came before this */
+	uint64_t limit_bytes;	  /* beyond it samples are kept without their stacks */
+	uint64_t cut;		  /* how many these were */
 };
 
 void spans_release(struct spans *spans);

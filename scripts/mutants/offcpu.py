@@ -21,8 +21,8 @@ JOIN = ["test_spans"]
 FILE = ["test_recording_waits"]
 
 MUTANTS = [
-    Mutant("waits: each cpu walks as many as one does alone", LOADED, "WIRE_OFFCPU_HOST_WALKS / MAX(online_cpus, 1U)", "WIRE_OFFCPU_HOST_WALKS", ["test_bpf_events"]),
-    Mutant("waits: cpus of a large host walk none", LOADED, "MIN(MAX(walks, WIRE_OFFCPU_LEAST_WALKS), WIRE_OFFCPU_MOST_WALKS)", "MIN(walks, WIRE_OFFCPU_MOST_WALKS)", ["test_bpf_events"]),
+    Mutant("waits: each cpu walks as many as one does alone", LOADED, "MAX(host / MAX(online_cpus, 1U), least)", "MAX(host, least)", ["test_bpf_events"]),
+    Mutant("waits: cpus of a large host walk none", LOADED, "MIN(MAX(host / MAX(online_cpus, 1U), least), most)", "MIN(host / MAX(online_cpus, 1U), most)", ["test_bpf_events"]),
     Mutant("waits: who was preempted sleeps", STEP, "if (preempted || !task_state)", "if (!task_state)", STEPS),
     Mutant("waits: who was stopped is blocked", STEP, "if (task_state & (OFFCPU_TASK_STOPPED |", "if (task_state & (0 & OFFCPU_TASK_STOPPED |", STEPS),
     Mutant("waits: a page fault is a system call", STEP, "if (number < 0)\n\t\treturn WIRE_CAUSE_PAGE_FAULT;", "", STEPS),

@@ -3,7 +3,6 @@
 from .mutant import Mutant
 
 PARK = "bpf/sample/locks/park.h"
-LOADED = "userspace/capture/bpf_session.c"
 BLOCKER = "bpf/hotspot/blocker.h"
 OWN = "bpf/hotspot/own_thread.h"
 PARKING = "userspace/jvm/shown/jvm_parking.c"
@@ -55,8 +54,6 @@ MUTANTS = [
     Mutant("parks: a JVM has no budget of its own among others", PARK, "pace->doubled > all->doubled ? pace->doubled : all->doubled", "all->doubled", LENGTHS),
     Mutant("parks: nobody counts those of all", PARK, "\tthin_count_of(all, now_ns, most);\n", "", LENGTHS),
     Mutant("parks: nobody counts one's own among all", PARK, "\tthin_count(pace, now_ns);\n\tthin_count_of", "\tthin_count_of", LENGTHS),
-    Mutant("parks: each cpu tells as many as one alone", LOADED, "WIRE_PARK_HOST / MAX(online_cpus, 1U)", "WIRE_PARK_HOST", ["test_bpf_events"]),
-    Mutant("parks: a cpu of many tells next to none", LOADED, "MIN(MAX(parks, WIRE_PARK_LEAST), WIRE_PARK_MOST)", "MIN(parks, WIRE_PARK_MOST)", ["test_bpf_events"]),
     Mutant("parks: an agent's class is an address", CLASS, "if (!wire_sample_has_klass(sample))\n\t\treturn jvm_class_name(jvm, sample->alloc_class);", "", STACKS),
     Mutant("parks: one number is one class", WORDS, "rest ^= (uint64_t)wire_sample_has_klass(sample) << 59;", "", STACKS),
     Mutant("parks: where an object lies is lost", IDENTITY, "sample->alloc_object >> 3", "0", ["test_pipeline_waits"]),

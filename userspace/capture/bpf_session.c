@@ -76,17 +76,24 @@ static void session_size_misses(struct hostprof_bpf *skel,
 	bpf_map__set_max_entries(map, options->online_cpus);
 }
 
+/* Of what a host may have in a window, of which one thread of ours has to do with all. */
+static uint32_t session_share(uint32_t host, unsigned int online_cpus, uint32_t least,
+			      uint32_t most)
+{
+	return MIN(MAX(host / MAX(online_cpus, 1U), least), most);
+}
+
 /* Without the event nobody is followed. */
 static void session_configure_offcpu(struct hostprof_bpf *skel, const struct capture_event *event,
 				     unsigned int online_cpus)
 {
-	uint32_t walks = WIRE_OFFCPU_HOST_WALKS / MAX(online_cpus, 1U);
 	uint64_t step_ns = event->is_wall ? event->period : event->least_ns;
 
 	if (!capture_event_has_waits(event))
 		return;
 	skel->rodata->offcpu_most_walks =
-		MIN(MAX(walks, WIRE_OFFCPU_LEAST_WALKS), WIRE_OFFCPU_MOST_WALKS);
+		session_share(WIRE_OFFCPU_HOST_WALKS, online_cpus, WIRE_OFFCPU_LEAST_WALKS,
+			      WIRE_OFFCPU_MOST_WALKS);
 	skel->rodata->offcpu_least_ns = event->least_ns;
 	skel->rodata->offcpu_keeps_sums = event->is_wall;
 	skel->rodata->offcpu_only_futexes = event->only_locks;
@@ -100,11 +107,10 @@ static void session_configure_offcpu(struct hostprof_bpf *skel, const struct cap
 static void session_configure_lock(struct hostprof_bpf *skel, const struct capture_event *event,
 				   unsigned int online_cpus)
 {
-	uint32_t parks = WIRE_PARK_HOST / MAX(online_cpus, 1U);
-
 	if (!capture_event_is_lock(event))
 		return;
-	skel->rodata->park_most = MIN(MAX(parks, WIRE_PARK_LEAST), WIRE_PARK_MOST);
+	skel->rodata->park_most =
+		session_share(WIRE_PARK_HOST, online_cpus, WIRE_PARK_LEAST, WIRE_PARK_MOST);
 	skel->rodata->park_least_ns = event->least_ns;
 	bpf_map__set_max_entries(skel->maps.lock_owners, WIRE_LOCK_WAITS);
 	bpf_map__set_max_entries(skel->maps.lock_yields, WIRE_LOCK_YIELDS);

@@ -48,18 +48,23 @@ void symbolizer_keep_jvm_frames(struct symbolizer *symbolizer, bool keep)
 	symbolizer->jvm_frames = keep;
 }
 
-/* What is known of its frames. */
-static void cache_clear(struct symbolizer *symbolizer, struct process_cache *cache)
+static void cache_empty(struct process_cache *cache)
 {
-	cache->tails_owner = ++symbolizer->last_owner;
 	lru_clear(&cache->frames);
 	lru_clear(&cache->stacks);
 	lru_clear(&cache->pages);
 }
 
-static void cache_free(struct symbolizer *symbolizer, struct process_cache *cache)
+/* What is known of its frames is not so any more, nor of its threads' last stacks. */
+static void cache_clear(struct symbolizer *symbolizer, struct process_cache *cache)
 {
-	cache_clear(symbolizer, cache);
+	cache_empty(cache);
+	cache->tails_owner = ++symbolizer->last_owner;
+}
+
+static void cache_free(struct process_cache *cache)
+{
+	cache_empty(cache);
 	lru_clear(&cache->images);
 	perf_map_free(cache->perf_map);
 	perf_map_free(cache->jit_dump);
@@ -78,7 +83,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	if (!symbolizer)
 		return;
 	vec_for_each (at, &symbolizer->processes.all)
-		cache_free(symbolizer, cache_of(*at));
+		cache_free(cache_of(*at));
 	book_release(&symbolizer->processes);
 	hmap_release(&symbolizer->image_mappings);
 	lru_clear(&symbolizer->kernel_frames);
@@ -135,7 +140,7 @@ void symbolizer_forget(struct symbolizer *symbolizer, struct process *process)
 	if (!cache)
 		return;
 	book_detach(&symbolizer->processes, &process->attached, &cache->attachment);
-	cache_free(symbolizer, cache);
+	cache_free(cache);
 }
 
 void symbolizer_reset_ids(struct symbolizer *symbolizer)
@@ -209,7 +214,7 @@ static void push_marked_frames(struct stack_build *build, struct word_reader *so
 	}
 }
 
-/* The last one as others are pushed, which are looked at. */
+/* Of what a frame is only the outermost one's matters: has it a name? */
 static void push_tail(struct stack_build *build, const struct stack_tail_key *key, size_t words)
 {
 	size_t count;
@@ -425,7 +430,7 @@ static uint32_t raw_stack(struct symbolizer *symbolizer, struct profile *profile
 
 	sample_words_read(sample, &kernel, &user);
 	build_stack(&build, sample, &kernel, &user, &stack);
-	lru_clear(&cache.frames);
+	cache_empty(&cache);
 	return stack;
 }
 

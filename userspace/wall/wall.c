@@ -157,16 +157,11 @@ static void note_late(uint32_t pid, int socket)
 	pthread_mutex_unlock(&wall.lock);
 }
 
-struct wall_call *wall_begin_call(enum wall_op op, uint32_t pid, struct lane **ret_lane,
-				  int *ret_error)
+struct wall_call *wall_start_call(enum wall_op op, uint32_t pid, struct lane **ret_lane)
 {
 	struct wall_call *call;
 
 	*ret_lane = get_lane();
-	*ret_error = -EBUSY;
-	if (pid && !wall_may_ask(pid))
-		return NULL;
-	*ret_error = -ECHILD;
 	call = lane_begin(*ret_lane);
 	if (call) {
 		call->op = op;
@@ -175,6 +170,17 @@ struct wall_call *wall_begin_call(enum wall_op op, uint32_t pid, struct lane **r
 		atomic_store(&call->rests, 0);
 	}
 	return call;
+}
+
+struct wall_call *wall_begin_call(enum wall_op op, uint32_t pid, struct lane **ret_lane,
+				  int *ret_error)
+{
+	*ret_lane = NULL;
+	*ret_error = -EBUSY;
+	if (!wall_may_ask(pid))
+		return NULL;
+	*ret_error = -ECHILD;
+	return wall_start_call(op, pid, ret_lane);
 }
 
 int64_t wall_finish_call(struct lane *lane, int given, int *ret_fd)

@@ -70,16 +70,17 @@ int wall_read_parts(struct wall_part *parts, unsigned int count, const struct wa
 	struct lane *lane;
 	size_t sum = 0;
 	int64_t result;
-	int error, fd;
+	int fd;
 	struct wall_call *call;
 
 	for (unsigned int i = 0; i < count; i++)
 		sum += parts[i].count;
 	if (count > WALL_MAX_PARTS || sum > WALL_MAX_PIECES)
 		return -E2BIG;
-	call = wall_begin_call(WALL_READ_PARTS, 0, &lane, &error);
+	/* Whether they may be asked is found out of each. */
+	call = count ? wall_start_call(WALL_READ_PARTS, parts[0].pid, &lane) : NULL;
 	if (!call)
-		return error;
+		return count ? -ECHILD : 0;
 	put_parts(call, parts, count, pieces);
 	result = wall_finish_call(lane, -1, &fd);
 	if (result == 0)

@@ -8,10 +8,13 @@
 #include "wall/lane.h"
 #include "wall/wall.h"
 
-/* May PID be asked now? */
+/* May PID be asked now? 0 is what is ours. */
 bool wall_may_ask(uint32_t pid);
 
-/* A call about PID (0: about several) that is to be filled in; NULL: *RET_ERROR says why not. */
+/* A call about PID, who may be asked, that is to be filled in; NULL: there is nobody who could answer. */
+struct wall_call *wall_start_call(enum wall_op op, uint32_t pid, struct lane **ret_lane);
+
+/* The same, when PID may be asked; NULL: *RET_ERROR says why not. */
 struct wall_call *wall_begin_call(enum wall_op op, uint32_t pid, struct lane **ret_lane,
 				  int *ret_error);
 

@@ -34,15 +34,22 @@ static inline wire_u32 park_chance(wire_u64 length_ns, wire_u32 doubled)
 	return chance < LOCK_MOST_CHANCE ? chance : LOCK_MOST_CHANCE;
 }
 
-/* Of how many waits of LENGTH_NS this one is told, 0: it is not. RANDOM: any 32 bits. */
+/* The chance, 0: it is not told. RANDOM: any 32 bits. */
+static inline wire_u32 park_draw(wire_u64 length_ns, wire_u32 doubled, wire_u32 random)
+{
+	wire_u32 chance = park_chance(length_ns, doubled);
+
+	return chance > 1 && random % chance ? 0 : chance;
+}
+
+/* Of how many waits of LENGTH_NS this one is told, 0: it is not. */
 static inline wire_u32 park_choose(struct wire_pace *pace, wire_u64 length_ns, wire_u64 now_ns,
 				   wire_u32 random)
 {
-	wire_u32 chance = park_chance(length_ns, pace->doubled);
+	wire_u32 chance = park_draw(length_ns, pace->doubled, random);
 
-	if (chance > 1 && random % chance)
-		return 0;
-	thin_count(pace, now_ns);
+	if (chance)
+		thin_count(pace, now_ns);
 	return chance;
 }
 
@@ -52,9 +59,9 @@ static inline wire_u32 park_choose_of_all(struct wire_pace *pace, struct wire_pa
 					  wire_u32 random)
 {
 	wire_u32 doubled = pace->doubled > all->doubled ? pace->doubled : all->doubled;
-	wire_u32 chance = park_chance(length_ns, doubled);
+	wire_u32 chance = park_draw(length_ns, doubled, random);
 
-	if (chance > 1 && random % chance)
+	if (!chance)
 		return 0;
 	thin_count(pace, now_ns);
 	thin_count_of(all, now_ns, most);

@@ -66,12 +66,21 @@ static void give_spans(const struct sweep *sweep, unsigned int first_span, const
 	}
 }
 
+/* N of BYTES came, or an error. */
+static int all_or_nothing(int64_t n, size_t bytes)
+{
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == bytes ? 0 : -EFAULT;
+}
+
 static int read_process(const struct vm_memory *memory, const struct vm_span *spans,
 			unsigned int count)
 {
 	_cleanup_free_ char *data = NULL;
 	struct sweep sweep;
 	int64_t n;
+	int r;
 
 	if (count > VM_MEMORY_MAX_SPANS)
 		return -E2BIG;
@@ -80,20 +89,10 @@ static int read_process(const struct vm_memory *memory, const struct vm_span *sp
 	plan_sweep(&sweep, 0, spans, count);
 	data = count == 1 ? NULL : xmalloc(sweep.bytes);
 	n = wall_read_memory(memory->pid, sweep.pieces, sweep.count, data ? data : spans[0].data);
-	if (n < 0)
-		return (int)n;
-	if ((size_t)n != sweep.bytes)
-		return -EFAULT;
-	if (data)
+	r = all_or_nothing(n, sweep.bytes);
+	if (!r && data)
 		give_spans(&sweep, 0, data, spans, count);
-	return 0;
-}
-
-static int part_result(int64_t n, size_t bytes)
-{
-	if (n < 0)
-		return (int)n;
-	return (size_t)n == bytes ? 0 : -EFAULT;
+	return r;
 }
 
 static void give_parts(const struct sweep *sweep, const struct wall_part *asked, const char *data,
@@ -105,7 +104,7 @@ static void give_parts(const struct sweep *sweep, const struct wall_part *asked,
 	for (unsigned int i = 0; i < count; i++) {
 		size_t bytes = wall_pieces_bytes(pieces, asked[i].count);
 
-		parts[i].result = part_result(asked[i].result, bytes);
+		parts[i].result = all_or_nothing(asked[i].result, bytes);
 		if (!parts[i].result)
 			give_spans(sweep, first_span, data, parts[i].spans, parts[i].count);
 		first_span += parts[i].count;

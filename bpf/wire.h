@@ -222,7 +222,8 @@ struct wire_sample {
 	 * many such waits it stands for, and the object's number its identity hash. Where the thread had parked (WIRE_CAUSE_PARK) the class is a Klass*, or
 	 * WIRE_PARKED_FOR_NOTHING, and the object's number its address. Of a safepoint the interval is the part of its
 	 * nanoseconds until the threads had stopped, and the object's number that until they went on. Of a wait for a lock of the kernel's the class
-	 * is an enum wire_contention_field, the size 0, the interval how many it stands for, and the object's number the lock's address.
+	 * is an enum wire_contention_field, the size 0, the interval how many it stands for, and the object's number the lock's address. Of what is
+	 * unmounted size and interval are as of a wait for a lock.
 	 *
 	 * Of a waker the object's number is when the thread that it woke had left: the time_ns of that one's sample; but of one that ended a wait for a
 	 * lock, whose wait_number is that of the wait's own sample.
@@ -240,7 +241,8 @@ struct wire_sample {
 	wire_u8 waker; /* enum wire_waker: it is the stack of who ended another thread's wait, and weighs nothing */
 	wire_u32 woken_tid; /* then that thread's; else 0 */
 	wire_u8 text;	    /* enum wire_text */
-	wire_u8 pad[3];
+	wire_u8 unmounted; /* 1: a virtual thread was without a carrier for the weight's time, and has come back (-e offcpu, wall) */
+	wire_u8 pad[2];
 	wire_u32
 		wait_number; /* of a wait for a lock, of which wakers are told: the thread's how many-th it is; 0: nobody tells */
 	char comm[WIRE_COMM_LEN];

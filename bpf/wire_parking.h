@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
-/* A JVM whose waits for locks are seen (-e lock): what leads to the objects that threads park for, and to who has a lock. Included by wire.h. */
+/* A JVM whose waits for locks are seen (-e lock), or its virtual threads' waits (-e offcpu, wall): what leads to the objects that threads park for, and to who has a lock. Included by wire.h. */
 #ifndef HOSTPROF_WIRE_PARKING_H
 #define HOSTPROF_WIRE_PARKING_H
 
@@ -75,8 +75,25 @@ struct wire_yielding {
 	wire_u16 id;	 /* in a java.lang.Thread: its number, 8 bytes */
 };
 
-/* Virtual threads that have parked and are followed, of all JVMs at one time; those that have parked for longest make room. */
-#define WIRE_LOCK_YIELDS 16384
+/* Virtual threads that have left their carriers and are followed, of all JVMs at one time, by each event that does; those that have for longest make room. */
+#define WIRE_YIELDS 16384
+
+/* Each event that follows them has its own entry of a thread. */
+enum wire_yield_use { WIRE_YIELD_OF_LOCK, WIRE_YIELD_OF_WAIT };
+
+struct wire_yield_key {
+	wire_u64 id; /* of the virtual thread */
+	wire_u32 tgid;
+	wire_u32 use; /* enum wire_yield_use */
+};
+
+/* Since when it has been without a carrier. */
+struct wire_yield {
+	wire_u64 begin_ns;
+	wire_u64 owner;	   /* WIRE_YIELD_OF_LOCK: who had the lock then */
+	wire_u32 cause;	   /* WIRE_YIELD_OF_WAIT: enum wire_cause */
+	wire_u32 was_back; /* it may be so no more (bpf/sample/locks/yield_probe.h) */
+};
 
 /*
  * Parks that are told in 100 ms: of all JVMs of a host together, which one thread of ours puts together, and of a cpu at most and however many
@@ -100,6 +117,8 @@ _Static_assert(sizeof(struct wire_blocker) == 16, "wire_blocker");
 _Static_assert(sizeof(struct wire_lock_owner) == 32, "wire_lock_owner");
 _Static_assert(sizeof(struct wire_lock_begin) == 32, "wire_lock_begin");
 _Static_assert(sizeof(struct wire_yielding) == 16, "wire_yielding");
+_Static_assert(sizeof(struct wire_yield_key) == 16, "wire_yield_key");
+_Static_assert(sizeof(struct wire_yield) == 24, "wire_yield");
 _Static_assert(sizeof(struct wire_parking) == 112, "wire_parking");
 
 #endif

@@ -28,10 +28,11 @@ enum wire_park_step {
 	WIRE_PARK_STEPS
 };
 
-/* The same of virtual threads: functions of libjvm that its stubs call */
+/* The same of virtual threads, and of -e offcpu and wall: functions of libjvm, of which its stubs call the first two */
 enum wire_yield_step {
 	WIRE_YIELD_FREEZE, /* freeze(JavaThread *, …): the frames go into the heap */
 	WIRE_YIELD_THAW, /* Continuation::prepare_thaw(JavaThread *, bool return_barrier): the first of them come back */
+	WIRE_YIELD_PREEMPT, /* freeze_preempt(JavaThread *, …), JDK 24 on: freeze() for who waits for a monitor */
 };
 
 /* -e jit */

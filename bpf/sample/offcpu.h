@@ -198,23 +198,31 @@ static inline void offcpu_rate_count(struct offcpu_rate *rate, wire_u32 most)
 /* --- sums ------------------------------------------------------------------------------------- */
 
 /*
- * What a wait weighs whose stack was walked with a chance of 2^-HALVED, where the sum of a thread's weights is to
- * follow its clock: its length by the chance, and half of what the thread has waited at this place beyond the weights of the
- * samples before. On the average that is nothing. A long wait at a place of short ones weighs itself: it would
- * be most of the thread's life by its chance; one like it that is not walked is owed.
+ * What a wait of LENGTH_NS weighs that is PLAIN_NS by its chance, where the sum of a thread's weights is to follow its clock: that, and half of
+ * what the thread has waited beyond the weights of the samples before. On the average that is nothing.
  */
-static inline wire_u64 offcpu_weight(wire_s64 *owed_ns, wire_u64 length_ns, wire_u32 halved,
-				     wire_u64 step_ns)
+static inline wire_u64 offcpu_settle(wire_s64 *owed_ns, wire_u64 length_ns, wire_u64 plain_ns)
 {
-	wire_u64 most = length_ns > 2 * step_ns ? length_ns : 2 * step_ns;
-	wire_u64 by_chance = length_ns << halved;
-	wire_s64 plain = (wire_s64)(by_chance > most ? most : by_chance);
+	wire_s64 plain = (wire_s64)plain_ns;
 	wire_s64 weight = plain + (*owed_ns >> OFFCPU_OWED_SHIFT);
 
 	if (weight < plain >> OFFCPU_LEAST_SHIFT)
 		weight = plain >> OFFCPU_LEAST_SHIFT;
 	*owed_ns += (wire_s64)length_ns - weight;
 	return (wire_u64)weight;
+}
+
+/*
+ * The same of one whose stack was walked with a chance of 2^-HALVED, at a place with its own book. A long wait at a place of short ones weighs
+ * itself: it would be most of the thread's life by its chance; one like it that is not walked is owed.
+ */
+static inline wire_u64 offcpu_weight(wire_s64 *owed_ns, wire_u64 length_ns, wire_u32 halved,
+				     wire_u64 step_ns)
+{
+	wire_u64 most = length_ns > 2 * step_ns ? length_ns : 2 * step_ns;
+	wire_u64 by_chance = length_ns << halved;
+
+	return offcpu_settle(owed_ns, length_ns, by_chance > most ? most : by_chance);
 }
 
 /* --- typical lengths -------------------------------------------------------------------------- */

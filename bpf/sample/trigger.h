@@ -25,6 +25,7 @@ struct trigger {
 	bool in_user;		  /* it fired in user code: there is no kernel stack */
 	bool at_entry;		  /* at a function's first instruction */
 	bool preemptible;	  /* the program may lose its cpu to another task's samples */
+	bool unmounted;		  /* a virtual thread's wait without its carrier */
 	wire_u8 state;		  /* enum wire_state */
 	wire_u8 cause;		  /* enum wire_cause */
 	wire_u8 flags;		  /* those of WIRE_SAMPLE_… that it knows */
@@ -129,6 +130,7 @@ static __always_inline void trigger_describe(struct wire_sample *sample,
 	sample->state = trigger->state;
 	sample->cause = trigger->cause;
 	sample->waker = trigger->waker;
+	sample->unmounted = trigger->unmounted;
 	sample->woken_tid = trigger->woken_tid;
 	sample->wait_number = trigger->wait_number;
 	sample->alloc_class = trigger->alloc_class;

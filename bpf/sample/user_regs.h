@@ -21,6 +21,10 @@
 #define MAIN_STACK_BYTES (8ULL << 20)
 /* The instruction `syscall`: 0f 05. */
 #define COMPILED_SYSCALL 0x050f
+/* The instruction `int3`: cc. */
+#define COMPILED_BREAKPOINT 0xcc
+/* An exception's pt_regs.orig_ax, arch/x86/entry/entry_64.S. */
+#define ORIG_AX_EXCEPTION (-1L)
 
 static __always_inline bool user_regs_are_user(const struct pt_regs *regs)
 {
@@ -85,6 +89,29 @@ static __always_inline bool user_regs_are_replaced(const struct scratch *s,
 	       !space_find(sample->tgid, sample->start_ns, sample->exec_id);
 }
 
+/*
+ * A breakpoint lies in the place of an instruction that is probed. Until the kernel has found whose it is
+ * (handle_swbp() in kernel/events/uprobes.c), which may be a turn of the scheduler later, pc is one byte behind it: at a function's
+ * first instruction, `push %rbp`, where rows say that it was executed. The kernel does that itself then (push_emulate_op() in
+ * arch/x86/kernel/uprobes.c), and pc is what it was before: what lies on the stack tells.
+ */
+static __always_inline void user_regs_leave_breakpoint(struct unwind_cursor *c,
+						       const struct pt_regs *regs)
+{
+	wire_u64 pushed = 0;
+	wire_u8 code[2] = { 0 };
+
+	if ((long)regs->orig_ax != ORIG_AX_EXCEPTION)
+		return;
+	bpf_probe_read_user(code, sizeof(code), (const void *)(regs->ip - 1));
+	/* Where pc is at a breakpoint the one before is padding. */
+	if (code[0] != COMPILED_BREAKPOINT || code[1] == COMPILED_BREAKPOINT)
+		return;
+	bpf_probe_read_user(&pushed, sizeof(pushed), (const void *)regs->sp);
+	if (pushed != regs->bp && pushed != regs->bx)
+		c->pc--;
+}
+
 static __always_inline enum unwind_reason user_regs_of_entry(struct scratch *s,
 							     struct task_struct *task,
 							     struct mm_struct *mm)
@@ -102,6 +129,7 @@ static __always_inline enum unwind_reason user_regs_of_entry(struct scratch *s,
 		return UNWIND_NO_STACK;
 	user_regs_fill(&s->cursor, &s->regs);
 	s->cursor.exact = user_regs_are_exact(&s->regs);
+	user_regs_leave_breakpoint(&s->cursor, &s->regs);
 	return UNWIND_DONE;
 }
 

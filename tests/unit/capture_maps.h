@@ -68,6 +68,28 @@ int bpf_map_get_next_key(int fd, const void *key, void *next_key)
 	return 0;
 }
 
+int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values,
+			 __u32 *count, const struct bpf_map_batch_opts *opts)
+{
+	uint32_t first = in_batch ? *(uint32_t *)in_batch : 0;
+	uint32_t left = f.yields.count - first;
+
+	assert_null(opts);
+	assert_int_equal(fd, MAP_FD + BPF_SESSION_YIELDS);
+	assert_int_equal(first, f.yields.at);
+	assert_true(*count >= f.yields.at_once);
+	*count = MIN(left, f.yields.at_once);
+	memcpy(keys, f.yields.keys + first, *count * sizeof(f.yields.keys[0]));
+	memcpy(values, f.yields.values + first, *count * sizeof(f.yields.values[0]));
+	f.yields.at = *(uint32_t *)out_batch = first + *count;
+	if (f.yields.error) {
+		errno = f.yields.error;
+		return -1;
+	}
+	errno = ENOENT;
+	return f.yields.at == f.yields.count ? -1 : 0;
+}
+
 int bpf_map_lookup_and_delete_elem(int fd, const void *key, void *value)
 {
 	assert_int_equal(fd, MAP_FD + BPF_SESSION_LOST);

@@ -84,6 +84,15 @@ static struct fixture {
 	struct wire_lost_key lost_keys[3];
 	struct wire_lost lost[3];
 	unsigned int lost_count;
+
+	/* Virtual threads, as the kernel tells of them in COUNT at a time; and how it ends. */
+	struct {
+		struct wire_yield_key keys[5];
+		struct wire_yield values[5];
+		uint32_t count, at, at_once;
+		int error;
+	} yields;
+
 	uint32_t jvm_serial;
 	bool jvm_is_there;
 	uint64_t blob;

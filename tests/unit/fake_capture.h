@@ -35,7 +35,8 @@ struct fake_lost {
 };
 
 struct capture {
-	struct table_memory *tables; /* owned */
+	struct capture_unmounted unmounted; /* ns: less the time of the question */
+	struct table_memory *tables;	    /* owned */
 	VEC(struct fake_record) records;
 	VEC(struct fake_lost) lost;
 	struct capture_kept kept; /* memory that was not given back */
@@ -245,6 +246,14 @@ int capture_get_wait(const struct capture *c, uint32_t tid, uint64_t out_ns,
 {
 	*ret_wait = c->waiting;
 	return tid == c->waiting_tid && out_ns == c->waiting.out_ns ? 0 : -ENOENT;
+}
+
+struct capture_unmounted capture_sum_unmounted(const struct capture *c, uint64_t now_ns)
+{
+	struct capture_unmounted sum = c->unmounted;
+
+	sum.ns += now_ns;
+	return sum;
 }
 
 int capture_list_parked(const struct capture *c,

@@ -24,7 +24,7 @@ struct fake_jvm {
 	uint64_t next_block;
 	/* Variables that statics lead to. */
 	uint64_t at_code, at_heaps, at_low, at_high, at_major, at_call_stub, at_barrier, at_enter;
-	uint64_t at_threads, at_version;
+	uint64_t at_threads, at_version, at_preempt;
 	bool stripped; /* exports nothing of continuations but JavaThread::_vthread */
 };
 
@@ -175,6 +175,9 @@ static inline void jvm_add_statics(const struct fake_jvm *f, struct jvm_fields *
 		{ "ContinuationEntry", "_return_pc", f->at_enter, 1 },
 	};
 	const struct fake_field cont_entry = { "JavaThread", "_cont_entry", 1560, 0 };
+	/* By the library's own symbols. */
+	const struct fake_field preempt = { "Continuation", "freeze_preempt_entry", f->at_preempt,
+					    1 };
 
 	JVM_ADD(fields, always);
 	if (f->release == 8)
@@ -185,6 +188,8 @@ static inline void jvm_add_statics(const struct fake_jvm *f, struct jvm_fields *
 		JVM_ADD(fields, continuations);
 	if (f->release >= 25)
 		jvm_fields_add(fields, &cont_entry, 1);
+	if (f->release >= 25 && !f->stripped)
+		jvm_fields_add(fields, &preempt, 1);
 }
 
 /* --- code ------------------------------------------------------------------------------------- */
@@ -311,10 +316,10 @@ static inline void jvm_put_heap(struct fake_jvm *f)
 
 static inline void jvm_alloc(struct fake_jvm *f)
 {
-	uint64_t *const variables[] = { &f->at_code,	&f->at_heaps, &f->at_low,
-					&f->at_high,	&f->at_major, &f->at_call_stub,
-					&f->at_barrier, &f->at_enter, &f->at_threads,
-					&f->at_version, &f->segmap };
+	uint64_t *const variables[] = { &f->at_code,	&f->at_heaps,	&f->at_low,
+					&f->at_high,	&f->at_major,	&f->at_call_stub,
+					&f->at_barrier, &f->at_enter,	&f->at_preempt,
+					&f->at_threads, &f->at_version, &f->segmap };
 
 	fake_init(&f->vm.fake);
 	f->heap = fake_alloc(&f->vm.fake, JVM_HEAP_BYTES);

@@ -164,7 +164,7 @@ struct sample_spec {
 	uint64_t virtual_id;   /* of a virtual thread; 0: none */
 	uint64_t owner;	       /* of a lock */
 	const char *comm;      /* NULL: "kernel's" */
-	uint8_t flags, state, cause, text;
+	uint8_t flags, state, cause, text, unmounted;
 	uint8_t waker;		     /* enum wire_waker; 0: of no waker */
 	uint32_t woken_tid;	     /* likewise */
 	uint32_t wait_number;	     /* of a wait for a lock, and of its waker */
@@ -202,6 +202,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.state = spec->state,
 		.cause = spec->cause,
 		.text = spec->text,
+		.unmounted = spec->unmounted,
 		.kernel_frames = (uint16_t)kernel,
 		.user_words = (uint16_t)user,
 		.user_frames = (uint32_t)user,

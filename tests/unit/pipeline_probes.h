@@ -88,9 +88,11 @@ void lock_parks_forget(struct lock_parks *parks, const struct process *process)
 }
 
 void lock_parks_init(struct lock_parks *parks, struct capture *capture, struct jvm_table *jvms,
-		     const struct lock_yields_unseen *unseen)
+		     struct virtual_yields_wanted wanted,
+		     const struct virtual_yields_unseen *unseen)
 {
 	(void)jvms;
+	parks->yields.wanted = wanted;
 	parks->yields.unseen = *unseen;
 	parks->capture = capture;
 }

@@ -102,6 +102,8 @@ static void session_configure_offcpu(struct hostprof_bpf *skel, const struct cap
 		skel->rodata->offcpu_doubled = WIRE_OFFCPU_STEP_DOUBLED;
 	}
 	bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);
+	if (event->is_wall)
+		bpf_map__set_max_entries(skel->maps.unmounted_owed, WIRE_YIELDS);
 }
 
 static void session_configure_lock(struct hostprof_bpf *skel, const struct capture_event *event,
@@ -113,7 +115,19 @@ static void session_configure_lock(struct hostprof_bpf *skel, const struct captu
 		session_share(WIRE_PARK_HOST, online_cpus, WIRE_PARK_LEAST, WIRE_PARK_MOST);
 	skel->rodata->park_least_ns = event->least_ns;
 	bpf_map__set_max_entries(skel->maps.lock_owners, WIRE_LOCK_WAITS);
-	bpf_map__set_max_entries(skel->maps.lock_yields, WIRE_LOCK_YIELDS);
+}
+
+/* Virtual threads are followed by each event apart. */
+static void session_size_yields(struct hostprof_bpf *skel,
+				const struct bpf_session_options *options)
+{
+	uint32_t followers = 0;
+
+	for (unsigned int i = 0; i < options->event_count; i++)
+		followers += capture_event_is_lock(&options->events[i]) ||
+			     capture_event_has_virtual_waits(&options->events[i]);
+	if (followers)
+		bpf_map__set_max_entries(skel->maps.yields, followers * WIRE_YIELDS);
 }
 
 static void session_configure_contention(struct hostprof_bpf *skel,
@@ -219,6 +233,7 @@ static void session_configure(struct hostprof_bpf *skel, const struct bpf_sessio
 {
 	skel->rodata->settings = options->settings;
 	session_configure_events(skel, options);
+	session_size_yields(skel, options);
 	session_configure_cpus(skel, options->cpus);
 	skel->rodata->ring_wakeup_bytes = options->ring_bytes / 4;
 	bpf_map__set_max_entries(skel->maps.scratches,
@@ -371,6 +386,7 @@ static const struct bpf_map *session_map(const struct bpf_session *session,
 		[BPF_SESSION_FAR_BLOBS] = session->skel->maps.far_blobs,
 		[BPF_SESSION_LOST] = session->skel->maps.lost,
 		[BPF_SESSION_OFFCPU_THREADS] = session->skel->maps.offcpu_threads,
+		[BPF_SESSION_YIELDS] = session->skel->maps.yields,
 		[BPF_SESSION_TLAB_JVMS] = session->skel->maps.tlab_jvms,
 		[BPF_SESSION_PARKING_JVMS] = session->skel->maps.parking_jvms,
 		[BPF_SESSION_PHASE_JVMS] = session->skel->maps.phase_jvms,

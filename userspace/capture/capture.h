@@ -183,6 +183,14 @@ void capture_drop_kept(struct capture *capture, const struct wire_kept_key *key)
 int capture_get_wait(const struct capture *capture, uint32_t tid, uint64_t out_ns,
 		     struct wire_offcpu *ret_wait);
 
+/* Virtual threads that are without a carrier and have not been back, as far as they are followed, and how long they have been so together. */
+struct capture_unmounted {
+	uint64_t threads, ns;
+};
+
+/* As of NOW_NS; after capture_stop(). */
+struct capture_unmounted capture_sum_unmounted(const struct capture *capture, uint64_t now_ns);
+
 /*
  * Threads that were off the cpus when capture_start() was called and are not known yet, as far as they are wanted, and those of which nobody
  * was told when they left: FN is told of each, and from then on they are known to wait since then. Borrowed for the call. A negative errno: not all were listed.

@@ -81,6 +81,38 @@ int capture_get_wait(const struct capture *c, uint32_t tid, uint64_t out_ns,
 	return ret_wait->out_ns == out_ns ? 0 : -ENOENT;
 }
 
+/* Of so many at a time. */
+#define UNMOUNTED_READ 1024
+
+static void unmounted_add(struct capture_unmounted *sum, const struct wire_yield_key *key,
+			  const struct wire_yield *yield, uint64_t now_ns)
+{
+	if (key->use != WIRE_YIELD_OF_WAIT || yield->was_back || yield->begin_ns > now_ns)
+		return;
+	sum->threads++;
+	sum->ns += now_ns - yield->begin_ns;
+}
+
+struct capture_unmounted capture_sum_unmounted(const struct capture *c, uint64_t now_ns)
+{
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_YIELDS);
+	_cleanup_free_ struct wire_yield_key *keys = xcalloc(UNMOUNTED_READ, sizeof(*keys));
+	_cleanup_free_ struct wire_yield *values = xcalloc(UNMOUNTED_READ, sizeof(*values));
+	struct capture_unmounted sum = { 0 };
+	uint32_t at = 0;
+	int r = 0;
+
+	for (bool more = false; r == 0; more = true) {
+		uint32_t count = UNMOUNTED_READ;
+
+		r = bpf_map_lookup_batch(fd, more ? &at : NULL, &at, keys, values, &count, NULL);
+		/* ENOENT: these are the last ones. */
+		for (uint32_t i = 0; (r == 0 || errno == ENOENT) && i < count; i++)
+			unmounted_add(&sum, &keys[i], &values[i], now_ns);
+	}
+	return sum;
+}
+
 /* Threads have some 500 bytes each. */
 #define PARKED_MOST_BYTES (64UL << 20)
 #define PARKED_READ_BYTES 65536

@@ -123,6 +123,8 @@ bool capture_event_is_malloc(const struct capture_event *event);
 /* Time of threads on and off the cpus: it has waits, as offcpu has. */
 bool capture_event_is_wall(const struct capture_event *event);
 bool capture_event_has_waits(const struct capture_event *event);
+/* Those of virtual threads without a carrier, too. */
+bool capture_event_has_virtual_waits(const struct capture_event *event);
 
 /* The first of COUNT EVENTS that IS_SUCH; NULL: none is. */
 const struct capture_event *capture_event_find(const struct capture_event *events,

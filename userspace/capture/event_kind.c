@@ -73,6 +73,11 @@ bool capture_event_has_waits(const struct capture_event *event)
 	return event->is_wall || event->trigger == WIRE_TRIGGER_OFFCPU;
 }
 
+bool capture_event_has_virtual_waits(const struct capture_event *event)
+{
+	return capture_event_has_waits(event) && !event->only_locks;
+}
+
 const struct capture_event *capture_event_find(const struct capture_event *events,
 					       unsigned int count,
 					       bool (*is_such)(const struct capture_event *event))
@@ -97,6 +102,8 @@ bool capture_event_needs(const struct capture_event *event, enum wire_trigger tr
 		return capture_event_is_kernel_lock(event);
 	if (trigger >= WIRE_TRIGGER_OFFCPU && trigger <= WIRE_TRIGGER_OFFCPU_WAKER)
 		return capture_event_has_waits(event);
+	if (trigger == WIRE_TRIGGER_OFFCPU_YIELD)
+		return capture_event_has_virtual_waits(event);
 	if (trigger == WIRE_TRIGGER_OFFCPU_PARKED)
 		return event->is_wall;
 	return trigger == event->trigger;

@@ -122,6 +122,7 @@ static int open_agents(struct pipeline *pipeline, const struct pipeline_options 
 	pipeline->samples_allocations = options->alloc_interval != 0;
 	jvm_table_sample_allocations(pipeline->jvms, options->alloc_interval);
 	pipeline->samples_locks = options->samples_locks;
+	pipeline->samples_waits = options->samples_waits;
 	pipeline_outside_watch_parks(pipeline);
 	jvm_phases_init(&pipeline->phases, pipeline->capture, pipeline->jvms, options->phases);
 	if (options->samples_locks)

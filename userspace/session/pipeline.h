@@ -74,6 +74,7 @@ struct pipeline {
 	struct native_locks native_locks;
 	struct wakers wakers;
 	struct parked parked;
+	struct capture_unmounted unmounted; /* at the end */
 	struct process_news news;
 	/* Where more is held back than plan.queue_bytes and queue_room_bytes, order and symbols are given up rather than memory. */
 	struct memory_plan plan;
@@ -87,7 +88,7 @@ struct pipeline {
 	void (*attached)(uint32_t pid);		       /* as in the options */
 	void (*unseen)(uint32_t pid, const char *why); /* likewise */
 	uint32_t alloc_sources; /* JVMs whose allocations are seen, of either kind */
-	bool samples_allocations, samples_locks, detaches;
+	bool samples_allocations, samples_locks, samples_waits, detaches;
 	bool sees_locks;	   /* a JVM tells of waits for locks */
 	uint64_t outside_interval; /* of JVMs without an agent that samples; 0: no allocations */
 	VEC(struct outside_jvm) outside;
@@ -124,6 +125,7 @@ struct pipeline_options {
 	uint64_t outside_interval;	       /* those of JVMs without one are seen; 0: not */
 	uint32_t alloc_interval;	       /* agents sample allocations; 0: they do not */
 	bool samples_locks;		       /* agents tell of waits for locks */
+	bool samples_waits;		       /* of virtual threads, too */
 	uint32_t phases;	/* JVMs' own probes tell of them: jvm_phases_wanted() */
 	uint64_t lock_least_ns; /* of these the shortest */
 	enum live_mode live;

@@ -66,7 +66,8 @@ uint32_t pipeline_chance(const struct pipeline *pipeline, const struct wire_samp
 {
 	if (pipeline_is_safepoint(pipeline, sample) || sample->text == WIRE_TEXT_GC)
 		return 1;
-	if (sample->flags & WIRE_SAMPLE_LOCK || pipeline_is_kernel_lock(pipeline, sample))
+	if (sample->flags & WIRE_SAMPLE_LOCK || sample->unmounted ||
+	    pipeline_is_kernel_lock(pipeline, sample))
 		return (uint32_t)MIN(sample->alloc_interval, UINT32_MAX);
 	return wait && wait->length_ns ? 1U << wait->halved : 0;
 }
@@ -75,6 +76,7 @@ uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sa
 			 uint32_t stack)
 {
 	struct profile *profile = &pipeline->profile;
+	enum wire_cause cause = sample->cause;
 
 	if (pipeline_is_safepoint(pipeline, sample))
 		return safepoint_reason(profile, sample);
@@ -86,12 +88,21 @@ uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sa
 		return gc_reason(profile, sample);
 	if (sample->cause == WIRE_CAUSE_NONE)
 		return 0;
-	return profile_string(profile, wait_reason(wait_cause(profile, stack, sample->cause)));
+	if (sample->unmounted)
+		cause = wait_unmounted_cause(profile, stack, cause);
+	else
+		cause = wait_cause(profile, stack, cause);
+	return profile_string(profile, wait_reason(cause));
 }
 
 bool pipeline_is_native_lock(const struct pipeline *pipeline, const struct wire_sample *sample)
 {
 	return capture_event_is_native_lock(&pipeline->options->events[sample->event]);
+}
+
+uint64_t pipeline_begin_ns(const struct wire_sample *sample)
+{
+	return sample->time_ns - (sample->unmounted ? MIN(sample->alloc_size, sample->time_ns) : 0);
 }
 
 /* What a sample weighs need not be its length so many times (bpf/sample/offcpu.h). */
@@ -105,7 +116,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 {
 	const struct wire_sample *sample = item->sample;
 	struct profile_sample row = {
-		.time_ns = sample->time_ns,
+		.time_ns = pipeline_begin_ns(sample),
 		.weight = sample->weight,
 		.objects = alloc_objects(sample),
 		.count = 1,

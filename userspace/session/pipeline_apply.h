@@ -30,6 +30,9 @@ bool pipeline_is_native_lock(const struct pipeline *pipeline, const struct wire_
 uint32_t pipeline_chance(const struct pipeline *pipeline, const struct wire_sample *sample,
 			 const struct merge_wait *wait);
 
+/* When it began what SAMPLE tells of, whose own time may be the end. */
+uint64_t pipeline_begin_ns(const struct wire_sample *sample);
+
 /* Of its weight what the thread waited for a cpu; likewise. */
 uint64_t pipeline_queued_ns(const struct wire_sample *sample, const struct merge_wait *wait);
 

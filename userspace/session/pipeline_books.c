@@ -171,7 +171,7 @@ static void forget_agent(struct pipeline *pipeline, struct process *process)
 {
 	agents_forget(pipeline->agents, process);
 	pipeline_outside_forget(pipeline, process);
-	if (pipeline->samples_allocations || pipeline->samples_locks ||
+	if (pipeline->samples_allocations || pipeline->samples_locks || pipeline->samples_waits ||
 	    pipeline->outside_interval || pipeline->malloc.is_on || pipeline->phases.wanted)
 		capture_drop_places(pipeline->capture, process->pid, process->serial);
 }

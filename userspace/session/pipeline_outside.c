@@ -104,14 +104,20 @@ static void tell_unseen_yields(const struct err *err, void *data)
 {
 	struct pipeline *pipeline = data;
 
-	profile_add_counter(&pipeline->profile, "lock.virtual-parks-not-seen", err->text, 1);
+	if (pipeline->samples_locks)
+		profile_add_counter(&pipeline->profile, "lock.virtual-parks-not-seen", err->text,
+				    1);
+	if (pipeline->samples_waits)
+		profile_add_counter(&pipeline->profile, "offcpu.virtual-not-seen", err->text, 1);
 }
 
 void pipeline_outside_watch_parks(struct pipeline *pipeline)
 {
-	const struct lock_yields_unseen unseen = { tell_unseen_yields, pipeline };
+	const struct virtual_yields_unseen unseen = { tell_unseen_yields, pipeline };
+	const struct virtual_yields_wanted wanted = { pipeline->samples_locks,
+						      pipeline->samples_waits };
 
-	lock_parks_init(&pipeline->parks, pipeline->capture, pipeline->jvms, &unseen);
+	lock_parks_init(&pipeline->parks, pipeline->capture, pipeline->jvms, wanted, &unseen);
 }
 
 /* Its own probes are there from its first instruction on, whatever it says of itself. */
@@ -120,7 +126,7 @@ static void probe_parks(struct pipeline *pipeline, struct process *process)
 	struct err err = { 0 };
 	int r;
 
-	if (!pipeline->samples_locks)
+	if (!pipeline->samples_locks && !pipeline->samples_waits)
 		return;
 	r = lock_parks_add(&pipeline->parks, process, &err);
 	/* One that has gone parks no more. */
@@ -129,7 +135,7 @@ static void probe_parks(struct pipeline *pipeline, struct process *process)
 	if (r < 0)
 		profile_add_counter(&pipeline->profile, "lock.parks-not-seen", err.text, 1);
 	else if (r == 0)
-		pipeline->sees_locks = true;
+		pipeline->sees_locks |= pipeline->samples_locks;
 }
 
 static void want_jvm(struct pipeline *pipeline, struct process *process)

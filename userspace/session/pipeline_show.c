@@ -52,7 +52,7 @@ static struct merge_shown resolve_now(struct pipeline *pipeline, struct process 
 
 	*ret_told = (struct sink_sample){
 		.id = pipeline->samples,
-		.time_ns = sample->time_ns,
+		.time_ns = pipeline_begin_ns(sample),
 		.weight = sample->weight,
 		.objects = alloc_objects(sample),
 		.event = pipeline->event_ids[sample->event],

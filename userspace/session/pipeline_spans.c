@@ -225,6 +225,8 @@ void pipeline_spans_end(struct pipeline *pipeline, uint64_t end_ns)
 		open_next(pipeline, true);
 	while ((wait = spans_take_open(&pipeline->spans, &at)))
 		end_wait(pipeline, wait, end_ns);
+	if (pipeline->samples_waits)
+		pipeline->unmounted = capture_sum_unmounted(pipeline->capture, end_ns);
 }
 
 struct figure_teller {
@@ -250,6 +252,8 @@ void pipeline_spans_for_each_figure(struct pipeline *pipeline,
 	fn(pipeline, "offcpu.cut", "", pipeline->spans.cut);
 	if (pipeline->options->tells_wakers)
 		fn(pipeline, "offcpu.no-waker", "", pipeline->wakers.missing);
+	fn(pipeline, "offcpu.virtual-waiting", "", pipeline->unmounted.threads);
+	fn(pipeline, "offcpu.virtual-waiting-ns", "", pipeline->unmounted.ns);
 	fn(pipeline, "wall.parked", "", parked->threads.len);
 	fn(pipeline, "wall.parked-gone", "", parked->gone);
 	fn(pipeline, "wall.parked-not-listed", parked->error ? strerror(-parked->error) : "",

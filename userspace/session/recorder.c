@@ -158,11 +158,18 @@ static int open_capture(struct recorder *rec, struct err *err)
 	return r < 0 ? r : capture_wait(rec->capture, err);
 }
 
+static bool wants_virtual_waits(const struct capture_options *options)
+{
+	return capture_event_find(options->events, options->event_count,
+				  capture_event_has_virtual_waits);
+}
+
 static int open_all(struct recorder *rec, struct err *err)
 {
 	uint32_t interval = alloc_probes_interval(&rec->capture_options);
 	uint64_t lock_least_ns = 0;
 	bool locks = lock_probes_wanted(&rec->capture_options, &lock_least_ns);
+	bool waits = wants_virtual_waits(&rec->capture_options);
 	uint32_t phases = jvm_phases_wanted(&rec->capture_options);
 	enum recorder_agent_mode agent = rec->options->agent;
 	const struct pipeline_options pipeline = {
@@ -174,6 +181,7 @@ static int open_all(struct recorder *rec, struct err *err)
 		.outside_interval = interval,
 		.alloc_interval = agent == RECORDER_AGENT_NEVER ? 0 : interval,
 		.samples_locks = locks,
+		.samples_waits = waits,
 		.lock_least_ns = lock_least_ns,
 		.phases = phases,
 		.jvm_frames = rec->options->jvm_frames,
@@ -196,9 +204,10 @@ static int open_all(struct recorder *rec, struct err *err)
 		return r;
 	/* Before there are workers. */
 	if (rec->options->gives_up_rights)
-		recorder_rights_keep(
-			rec->options->other_rights |
-			(interval || locks || phases || samples_memory(rec) ? RIGHTS_TO_PROBE : 0));
+		recorder_rights_keep(rec->options->other_rights |
+				     (interval || locks || waits || phases || samples_memory(rec)
+					      ? RIGHTS_TO_PROBE
+					      : 0));
 	r = pipeline_init(&rec->pipeline, rec->capture, TAKE_PTR(rec->registry), &pipeline, err);
 	if (r < 0)
 		return r;

@@ -273,10 +273,10 @@ static void push_root(struct stack_build *build, const struct wire_sample *sampl
 	}
 }
 
-/* Native memory has none. */
+/* Native memory has none, nor has what a virtual thread waits for. */
 static bool has_class(const struct wire_sample *sample)
 {
-	return sample->alloc_size && !(sample->flags & WIRE_SAMPLE_NATIVE);
+	return sample->alloc_size && !(sample->flags & WIRE_SAMPLE_NATIVE) && !sample->unmounted;
 }
 
 /* False: some of it is missing yet. */
@@ -302,6 +302,8 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 		return false;
 	if (has_class(sample) || sample->text == WIRE_TEXT_CLASS_LOAD)
 		allocation_drop_jvm_frames(build, 1);
+	if (sample->unmounted)
+		allocation_drop_jvm_frames(build, 0);
 	push_root(build, sample);
 	shown_push_compiling(build, *user);
 	*ret_stack = profile_stack(build->profile, symbolizer->frames.items,

@@ -17,6 +17,8 @@ struct lock_told {
 	wire_u64 object, klass; /* what was waited for */
 	wire_u64 owner;		/* who had it */
 	wire_u64 thread;	/* the VirtualThread */
+	wire_u64 cause;		/* of a wait without its carrier: enum wire_cause */
+	wire_u64 weight_ns;	/* likewise: what it stands for */
 };
 
 struct lock_book {

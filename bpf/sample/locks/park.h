@@ -23,10 +23,17 @@ static inline wire_u64 park_length(wire_u64 begin_ns, wire_u64 now_ns, wire_u64 
 	return length_ns;
 }
 
-/* A wait of LENGTH_NS is told with a chance of one in so many, where the level was doubled so often. */
-static inline wire_u32 park_chance(wire_u64 length_ns, wire_u32 doubled)
+/* The level that was doubled so often, where STEP_NS is the first one. IS_THINNED: it counts from the start; else all are told then. */
+static inline wire_u64 park_level_of(wire_u64 step_ns, bool is_thinned, wire_u32 doubled)
 {
-	wire_u64 level_ns = doubled ? PARK_LEVEL_NS << ((doubled - 1) & 31) : 0;
+	if (is_thinned)
+		return step_ns << (doubled & 31);
+	return doubled ? step_ns << ((doubled - 1) & 31) : 0;
+}
+
+/* A wait of LENGTH_NS is told with a chance of one in so many. */
+static inline wire_u32 park_chance(wire_u64 length_ns, wire_u64 level_ns)
+{
 	wire_u64 chance = (level_ns + length_ns - 1) / length_ns;
 
 	if (chance <= 1)
@@ -35,11 +42,16 @@ static inline wire_u32 park_chance(wire_u64 length_ns, wire_u32 doubled)
 }
 
 /* The chance, 0: it is not told. RANDOM: any 32 bits. */
-static inline wire_u32 park_draw(wire_u64 length_ns, wire_u32 doubled, wire_u32 random)
+static inline wire_u32 park_draw_at(wire_u64 length_ns, wire_u64 level_ns, wire_u32 random)
 {
-	wire_u32 chance = park_chance(length_ns, doubled);
+	wire_u32 chance = park_chance(length_ns, level_ns);
 
 	return chance > 1 && random % chance ? 0 : chance;
+}
+
+static inline wire_u32 park_draw(wire_u64 length_ns, wire_u32 doubled, wire_u32 random)
+{
+	return park_draw_at(length_ns, park_level_of(PARK_LEVEL_NS, false, doubled), random);
 }
 
 /* Of how many waits of LENGTH_NS this one is told, 0: it is not. */

@@ -6,7 +6,7 @@
 #include "sample/locks/contention_probe.h"
 #include "sample/locks/lock_probe.h"
 #include "sample/locks/yield_probe.h"
-#include "sample/offcpu_thread.h"
+#include "sample/unmounted.h"
 
 /* Somebody begins to wait for a lock of the kernel's: void *lock, unsigned int flags. */
 SEC("?tp_btf/contention_begin")
@@ -135,7 +135,7 @@ int sample_lock_park(struct pt_regs *ctx)
 	return 0;
 }
 
-/* A virtual thread leaves its carrier, or comes back: functions of libjvm, whose arguments are in the registers of the System V ABI. */
+/* A virtual thread that may want a lock leaves its carrier, or comes back: functions of libjvm, whose arguments are in the registers of the System V ABI. */
 SEC("?kprobe")
 
 int sample_lock_yield(struct pt_regs *ctx)
@@ -149,6 +149,30 @@ int sample_lock_yield(struct pt_regs *ctx)
 	if (WIRE_USDT_STEP(cookie >> WIRE_PLACE_FORM_SHIFT) == WIRE_YIELD_FREEZE)
 		yield_begin(trigger.task, ctx->di);
 	else if (!(ctx->si & 0xff) && yield_fill(&trigger, ctx->di))
+		return trigger_fire(&trigger, state, ctx, ctx);
+	return 0;
+}
+
+/* The same of one that waits, whatever for. */
+SEC("?kprobe")
+
+int sample_offcpu_yield(struct pt_regs *ctx)
+{
+	wire_u64 cookie = bpf_get_attach_cookie(ctx);
+	wire_u64 step = WIRE_USDT_STEP(cookie >> WIRE_PLACE_FORM_SHIFT);
+	struct trigger trigger = park_trigger(cookie, true);
+	struct cpu_state *state;
+
+	trigger.flags = WIRE_SAMPLE_WEIGHED;
+	trigger.unmounted = true;
+	state = trigger_enter(&trigger);
+	if (!state)
+		return 0;
+	if (step == WIRE_YIELD_FREEZE)
+		unmounted_begin(trigger.task, ctx->di, WIRE_CAUSE_PARK);
+	else if (step == WIRE_YIELD_PREEMPT)
+		unmounted_begin(trigger.task, ctx->di, WIRE_CAUSE_MONITOR_ENTER);
+	else if (!(ctx->si & 0xff) && unmounted_fill(&trigger, ctx->di))
 		return trigger_fire(&trigger, state, ctx, ctx);
 	return 0;
 }

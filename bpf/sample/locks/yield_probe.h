@@ -9,59 +9,73 @@
 
 #include "hotspot/yielding.h"
 #include "sample/locks/park_probe.h"
+#include "sample/yields.h"
 
-struct lock_yield_key {
-	wire_u64 id; /* of the virtual thread */
-	wire_u32 tgid;
-	wire_u32 pad;
-};
+/* The virtual thread ID of process TGID leaves its carrier. */
+static __always_inline void yield_note(enum wire_yield_use use, wire_u32 tgid, wire_u64 id,
+				       const struct wire_yield *yield)
+{
+	struct wire_yield_key key = { .id = id, .tgid = tgid, .use = use };
 
-struct lock_yield {
-	wire_u64 begin_ns;
-	wire_u64 owner; /* who had the lock then */
-};
+	bpf_map_update_elem(&yields, &key, yield, BPF_ANY);
+}
 
-/* One that has gone for good leaves its entry to who comes next. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct lock_yield_key);
-	__type(value, struct lock_yield);
-} lock_yields SEC(".maps");
+/*
+ * It is back at NOW_NS. False: nobody has seen it leave. Who wants a monitor that was taken again meanwhile is gone once more, and its frames have
+ * never left the heap (ThawBase::handle_preempted_continuation() in share/runtime/continuationFreezeThaw.cpp, JDK 24 on): if so, that wait begins now.
+ */
+static __always_inline bool yield_take(enum wire_yield_use use, wire_u32 tgid, wire_u64 id,
+				       wire_u64 now_ns, struct wire_yield *ret)
+{
+	struct wire_yield_key key = { .id = id, .tgid = tgid, .use = use };
+	struct wire_yield *yield = bpf_map_lookup_elem(&yields, &key);
+	bool waits = use == WIRE_YIELD_OF_WAIT;
+
+	if (!yield) {
+		counter_add(waits ? WIRE_COUNTER_OFFCPU_VIRTUAL_UNSEEN
+				  : WIRE_COUNTER_LOCK_YIELDS_UNSEEN,
+			    1);
+		return false;
+	}
+	counter_add(waits ? WIRE_COUNTER_OFFCPU_VIRTUAL : WIRE_COUNTER_LOCK_YIELDS, 1);
+	*ret = *yield;
+	if (yield->cause == WIRE_CAUSE_MONITOR_ENTER) {
+		yield->begin_ns = now_ns;
+		yield->was_back = 1;
+	} else {
+		bpf_map_delete_elem(&yields, &key);
+	}
+	return true;
+}
 
 /* The carrier TASK, whose JavaThread is at THREAD, puts a virtual thread's frames into the heap. */
 static __always_inline void yield_begin(struct task_struct *task, wire_u64 thread)
 {
 	struct wire_parking *jvm = park_find_jvm(task);
-	struct lock_yield_key key = { .tgid = task->tgid };
 	struct lock_book *book = lock_book_of(task); /* the carrier's */
-	struct lock_yield yield = {};
+	struct wire_yield yield = {};
 	struct yielding yielding;
 	struct blocker blocker = { .thread = thread };
 
 	if (!jvm || !yielding_find(jvm, NULL, thread, &yielding) ||
 	    !yielding_find_blocker(jvm, NULL, &yielding, &blocker))
 		return;
-	key.id = yielding.id;
 	yield.begin_ns = bpf_ktime_get_ns();
 	if (book && park_may_look(&book->looks, yield.begin_ns))
 		yield.owner = lock_owner_of_object(jvm, NULL, &blocker);
-	bpf_map_update_elem(&lock_yields, &key, &yield, BPF_ANY);
+	yield_note(WIRE_YIELD_OF_LOCK, task->tgid, yielding.id, &yield);
 }
 
 /* The virtual thread ID of process TGID has come back at NOW_NS. False: nothing is to be told of its wait. */
 static __always_inline bool yield_end(struct lock_told *told, struct wire_pace *pace, wire_u32 tgid,
 				      wire_u64 id, wire_u64 now_ns)
 {
-	struct lock_yield_key key = { .id = id, .tgid = tgid };
-	struct lock_yield *yield = bpf_map_lookup_elem(&lock_yields, &key);
+	struct wire_yield yield;
 
-	counter_add(yield ? WIRE_COUNTER_LOCK_YIELDS : WIRE_COUNTER_LOCK_YIELDS_UNSEEN, 1);
-	if (!yield)
+	if (!yield_take(WIRE_YIELD_OF_LOCK, tgid, id, now_ns, &yield))
 		return false;
-	told->length_ns = park_length(yield->begin_ns, now_ns, park_least_ns);
-	told->owner = yield->owner;
-	bpf_map_delete_elem(&lock_yields, &key);
+	told->length_ns = park_length(yield.begin_ns, now_ns, park_least_ns);
+	told->owner = yield.owner;
 	if (!told->length_ns)
 		return false;
 	told->chance = park_choose_here(pace, told->length_ns, now_ns);

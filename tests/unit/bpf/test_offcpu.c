@@ -362,6 +362,18 @@ static void test_weights(void **state)
 	assert_int_equal(owed, 0);
 }
 
+/* Of a wait that weighs what its chance says: what others were owed is settled by half. */
+static void test_settling(void **state)
+{
+	wire_s64 owed = 600;
+
+	(void)state;
+	assert_int_equal(offcpu_settle(&owed, 100, 1000), 1300);
+	assert_int_equal(owed, 600 + 100 - 1300);
+	assert_int_equal(offcpu_settle(&owed, 100, 100), 25);
+	assert_int_equal(owed, -600 + 100 - 25);
+}
+
 /* At the end all is given. */
 static void test_last_weights(void **state)
 {
@@ -407,13 +419,14 @@ static void test_sums(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_states),	 cmocka_unit_test(test_causes),
-		cmocka_unit_test(test_lengths),	 cmocka_unit_test(test_files),
-		cmocka_unit_test(test_keys),	 cmocka_unit_test(test_places),
-		cmocka_unit_test(test_learning), cmocka_unit_test(test_first_waits),
-		cmocka_unit_test(test_chances),	 cmocka_unit_test(test_rate),
-		cmocka_unit_test(test_unbiased), cmocka_unit_test(test_weights),
-		cmocka_unit_test(test_sums),	 cmocka_unit_test(test_last_weights),
+		cmocka_unit_test(test_states),	     cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_lengths),	     cmocka_unit_test(test_files),
+		cmocka_unit_test(test_keys),	     cmocka_unit_test(test_places),
+		cmocka_unit_test(test_learning),     cmocka_unit_test(test_first_waits),
+		cmocka_unit_test(test_chances),	     cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_unbiased),     cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_sums),	     cmocka_unit_test(test_settling),
+		cmocka_unit_test(test_last_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,16 +22,52 @@ static void lengths(void **state)
 	assert_int_equal(park_length(1000, 1001 + LOCK_MOST_NS, 0), 0);
 }
 
+static wire_u64 level(wire_u32 doubled)
+{
+	return park_level_of(PARK_LEVEL_NS, false, doubled);
+}
+
+static void levels(void **state)
+{
+	(void)state;
+	assert_int_equal(level(0), 0);
+	assert_int_equal(level(1), PARK_LEVEL_NS);
+	assert_int_equal(level(3), PARK_LEVEL_NS << 2);
+	/* A step that counts from the start. */
+	assert_int_equal(park_level_of(10000000, true, 0), 10000000);
+	assert_int_equal(park_level_of(10000000, true, 2), 40000000);
+	assert_int_equal(park_level_of(10000000, false, 0), 0);
+}
+
 static void chances(void **state)
 {
 	(void)state;
-	assert_int_equal(park_chance(1, 0), 1);
-	assert_int_equal(park_chance(PARK_LEVEL_NS, 1), 1);
-	assert_int_equal(park_chance(PARK_LEVEL_NS - 1, 1), 2);
-	assert_int_equal(park_chance(PARK_LEVEL_NS / 10, 1), 10);
-	assert_int_equal(park_chance(PARK_LEVEL_NS / 10, 3), 40);
-	assert_int_equal(park_chance(PARK_LEVEL_NS << 2, 3), 1);
-	assert_int_equal(park_chance(1, THIN_MOST_DOUBLED), LOCK_MOST_CHANCE);
+	assert_int_equal(park_chance(1, level(0)), 1);
+	assert_int_equal(park_chance(PARK_LEVEL_NS, level(1)), 1);
+	assert_int_equal(park_chance(PARK_LEVEL_NS - 1, level(1)), 2);
+	assert_int_equal(park_chance(PARK_LEVEL_NS / 10, level(1)), 10);
+	assert_int_equal(park_chance(PARK_LEVEL_NS / 10, level(3)), 40);
+	assert_int_equal(park_chance(PARK_LEVEL_NS << 2, level(3)), 1);
+	assert_int_equal(park_chance(1, level(THIN_MOST_DOUBLED)), LOCK_MOST_CHANCE);
+}
+
+/* One in ten of those that are a tenth of the level, each for ten. */
+static void draws(void **state)
+{
+	unsigned int told = 0;
+
+	(void)state;
+	srand(5);
+	for (unsigned int i = 0; i < 10000; i++) {
+		wire_u32 chance = park_draw_at(1000, 10000, (wire_u32)rand());
+
+		assert_true(chance == 0 || chance == 10);
+		told += chance != 0;
+	}
+	assert_in_range(told, 880, 1120);
+	assert_int_equal(park_draw_at(10000, 10000, 3), 1);
+	assert_int_equal(park_draw(PARK_LEVEL_NS / 2, 1, 1), 0);
+	assert_int_equal(park_draw(PARK_LEVEL_NS / 2, 1, 2), 2);
 }
 
 /* What is told stands for what is not: more than a JVM may tell of, of lengths that differ by a hundred. */
@@ -46,7 +82,7 @@ static void sums_stay(void **state)
 	srand(7);
 	for (unsigned int i = 0; i < waits; i++) {
 		uint64_t length_ns = 2000 + (uint64_t)rand() % 200000;
-		uint32_t chance = park_chance(length_ns, pace.doubled);
+		uint32_t chance = park_chance(length_ns, level(pace.doubled));
 
 		now_ns += 20000;
 		sum += (double)length_ns;
@@ -76,7 +112,7 @@ static void all_together(void **state)
 	for (unsigned int i = 0; i < 320000; i++) {
 		uint64_t length_ns = 2000 + (uint64_t)rand() % 200000;
 		unsigned int jvm = (unsigned int)rand() % 20;
-		uint32_t chance = park_chance(length_ns, all.doubled);
+		uint32_t chance = park_chance(length_ns, level(all.doubled));
 
 		/* 80,000 of them a second. */
 		now_ns += 12500;
@@ -114,7 +150,8 @@ static void one_of_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths),    cmocka_unit_test(chances),
+		cmocka_unit_test(lengths),    cmocka_unit_test(levels),
+		cmocka_unit_test(chances),    cmocka_unit_test(draws),
 		cmocka_unit_test(sums_stay),  cmocka_unit_test(all_together),
 		cmocka_unit_test(one_of_all),
 	};

@@ -45,10 +45,13 @@ static void programs_of_triggers(void **state)
 	session = opened(&options);
 	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
 	expect_line("lock_owners: %d entries\n", WIRE_LOCK_WAITS);
+	/* Of two events that follow virtual threads. */
+	expect_line("yields: %d entries\n", 2 * WIRE_YIELDS);
+	assert_null(strstr(f.log.buf, "unmounted_owed"));
 	expect_line("contention_threads: %d entries\n", WIRE_CONTENTION_THREADS);
 	expect_line(
 		"sample_uprobe 1\nsample_tracepoint 1\nsample_kprobe 1\nsample_raw 1\nsample_malloc 1\n"
-		"sample_offcpu 1\nnote_waking 1\nsample_lock_agent 1\nsample_lock_park 1\nsample_safepoint 1\nsample_kernel_lock 1\nnote_contention 1\nsample_jit 1\nnote_compiler 1\nsample_gc 1\nsample_class_load 1\nsample_alloc_agent 1\n"
+		"sample_offcpu 1\nnote_waking 1\nsample_offcpu_yield 1\nsample_lock_agent 1\nsample_lock_park 1\nsample_safepoint 1\nsample_kernel_lock 1\nnote_contention 1\nsample_jit 1\nnote_compiler 1\nsample_gc 1\nsample_class_load 1\nsample_alloc_agent 1\n"
 		"sample_alloc_new_tlab 1\nsample_alloc_outside 1\n");
 	assert_null(strstr(f.log.buf, "sample 1"));
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
@@ -130,6 +133,7 @@ static void programs_of_native_locks(void **state)
 	strbuf_addch(&f.log, '\n');
 	bpf_session_free(opened(&options));
 	expect_line("sample_offcpu 1\nnote_waking 1\n");
+	assert_null(strstr(f.log.buf, "yield"));
 	assert_true(f.rodata.offcpu_only_futexes);
 	assert_false(f.rodata.offcpu_keeps_sums);
 	assert_int_equal(f.rodata.offcpu_least_ns, 30000);
@@ -152,7 +156,10 @@ static void programs_of_wall(void **state)
 	strbuf_addch(&f.log, '\n');
 	session = opened(&options);
 	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
-	expect_line("sample_raw 1\nsample_offcpu 1\nnote_waking 1\nlist_parked 1\n");
+	expect_line("yields: %d entries\n", WIRE_YIELDS);
+	expect_line("unmounted_owed: %d entries\n", WIRE_YIELDS);
+	expect_line(
+		"sample_raw 1\nsample_offcpu 1\nnote_waking 1\nsample_offcpu_yield 1\nlist_parked 1\n");
 	assert_true(f.rodata.event_is_clock[1]);
 	assert_true(f.rodata.event_is_wall[1]);
 	assert_false(f.rodata.event_is_wall[0]);
@@ -209,7 +216,7 @@ static void wakers_are_told(void **state)
 	options.waker_count_at = -4711;
 	strbuf_addch(&f.log, '\n');
 	session = opened(&options);
-	expect_line("sample_offcpu 1\nsample_waker 1\n");
+	expect_line("sample_offcpu 1\nsample_waker 1\nsample_offcpu_yield 1\n");
 	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_OFFCPU_WAKING), -1);
 	assert_true(bpf_session_prog_fd(session, WIRE_TRIGGER_OFFCPU_WAKER) >= 1000);
 	assert_int_equal(f.rodata.waker_count_at, -4711);

@@ -177,6 +177,7 @@ static void descriptors(void **state)
 		[BPF_SESSION_PHASE_JVMS] = "phase_jvms",
 		[BPF_SESSION_MALLOC_KEPT] = "malloc_kept",
 		[BPF_SESSION_OFFCPU_THREADS] = "offcpu_threads",
+		[BPF_SESSION_YIELDS] = "yields",
 	};
 	struct bpf_session_options options = usual(NULL, 0);
 	struct bpf_session *session;

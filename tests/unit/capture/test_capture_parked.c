@@ -83,12 +83,44 @@ static void what_is_not_there(void **state)
 	assert_int_equal(seen.count, 0);
 }
 
+/* Those of one that wants locks, and of one that may be back, are not counted. */
+static void virtual_threads(void **state)
+{
+	static const struct wire_yield_key wait = { .use = WIRE_YIELD_OF_WAIT },
+					   lock = { .use = WIRE_YIELD_OF_LOCK };
+	struct capture_unmounted sum;
+
+	(void)state;
+	open_capture();
+	f.yields.keys[0] = f.yields.keys[2] = f.yields.keys[3] = f.yields.keys[4] = wait;
+	f.yields.keys[1] = lock;
+	for (uint32_t i = 0; i < 5; i++)
+		f.yields.values[i].begin_ns = 1000;
+	f.yields.values[2].was_back = 1;
+	f.yields.values[3].begin_ns = 5001; /* after that moment */
+	f.yields.values[4].begin_ns = 3000;
+	f.yields.count = 5;
+	f.yields.at_once = 2;
+	sum = capture_sum_unmounted(f.capture, 5000);
+	assert_int_equal(sum.threads, 2);
+	assert_int_equal(sum.ns, 4000 + 2000);
+	/* None, and a kernel that does not tell. */
+	f.yields.at = f.yields.count = 0;
+	sum = capture_sum_unmounted(f.capture, 5000);
+	assert_true(sum.threads == 0 && sum.ns == 0);
+	f.yields.count = 5;
+	f.yields.error = EPERM;
+	sum = capture_sum_unmounted(f.capture, 5000);
+	assert_true(sum.threads == 0 && sum.ns == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_are_told_of, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(virtual_threads, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("capture_parked", tests, NULL, NULL);

@@ -145,7 +145,12 @@ static void test_waits_have_a_least_length(void **state)
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
 				 t == WIRE_TRIGGER_OFFCPU || t == WIRE_TRIGGER_OFFCPU_WAKING ||
-					 t == WIRE_TRIGGER_OFFCPU_WAKER);
+					 t == WIRE_TRIGGER_OFFCPU_WAKER ||
+					 t == WIRE_TRIGGER_OFFCPU_YIELD);
+	/* No virtual thread waits for a mutex without its carrier. */
+	other = parse("nativelock", 99);
+	assert_true(capture_event_has_waits(&other));
+	assert_false(capture_event_needs(&other, WIRE_TRIGGER_OFFCPU_YIELD));
 }
 
 static void test_wall_is_a_clock_with_waits(void **state)
@@ -167,11 +172,11 @@ static void test_wall_is_a_clock_with_waits(void **state)
 	assert_int_equal(other.period, 50000);
 	assert_int_equal(capture_event_parse("wall=1s", 99, &other, &err), 0);
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
-		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
-				 t == WIRE_TRIGGER_PERF || t == WIRE_TRIGGER_OFFCPU ||
-					 t == WIRE_TRIGGER_OFFCPU_WAKING ||
-					 t == WIRE_TRIGGER_OFFCPU_WAKER ||
-					 t == WIRE_TRIGGER_OFFCPU_PARKED);
+		assert_int_equal(
+			capture_event_needs(&e, (enum wire_trigger)t),
+			t == WIRE_TRIGGER_PERF || t == WIRE_TRIGGER_OFFCPU ||
+				t == WIRE_TRIGGER_OFFCPU_WAKING || t == WIRE_TRIGGER_OFFCPU_WAKER ||
+				t == WIRE_TRIGGER_OFFCPU_YIELD || t == WIRE_TRIGGER_OFFCPU_PARKED);
 	e = parse("offcpu", 997);
 	assert_true(capture_event_has_waits(&e));
 	assert_false(capture_event_is_wall(&e));

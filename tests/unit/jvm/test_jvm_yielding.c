@@ -94,6 +94,23 @@ static void both_are_found(void **state)
 	assert_int_equal(find(w), 0);
 	assert_true(w->code.freeze == w->lib + FREEZE);
 	assert_true(w->code.thaw == w->lib + PREPARE);
+	assert_int_equal(w->code.preempt, 0);
+}
+
+/* What a variable of the library leads to, where it is in that. */
+static void one_for_monitors(void **state)
+{
+	struct world *w = *state;
+
+	fake_put_u64(&w->f->vm.fake, w->f->at_preempt, w->lib);
+	assert_int_equal(find(w), 0);
+	assert_true(w->code.preempt == w->lib);
+	fake_put_u64(&w->f->vm.fake, w->f->at_preempt, w->lib + LIB_BYTES);
+	assert_int_equal(find(w), 0);
+	assert_int_equal(w->code.preempt, 0);
+	fake_put_u64(&w->f->vm.fake, w->f->at_preempt, w->lib - 1);
+	assert_int_equal(find(w), 0);
+	assert_int_equal(w->code.preempt, 0);
 }
 
 /* Where the library is out of a call's reach. */
@@ -180,8 +197,13 @@ static void one_without_virtual_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(both_are_found), TEST(they_may_be_far), TEST(a_call_of_something_else),
-		TEST(a_wider_zero),   TEST(another_method),  TEST(one_without_virtual_threads),
+		TEST(both_are_found),
+		TEST(one_for_monitors),
+		TEST(they_may_be_far),
+		TEST(a_call_of_something_else),
+		TEST(a_wider_zero),
+		TEST(another_method),
+		TEST(one_without_virtual_threads),
 	};
 
 	return cmocka_run_group_tests_name("jvm_yielding", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "fake_clock.h"
+#include "jvm/continuation/jvm_yielding.h"
 #include "jvm/layout/libjvm.h"
 #include "session/locks/lock_parks.h"
 #include "session/locks/lock_probes.h"
@@ -23,7 +24,8 @@ static struct {
 	unsigned int probed, asked;
 	/* Of its virtual threads: what is answered, and what was done. */
 	int code, yields;
-	unsigned int code_asked, yields_probed, unseen;
+	unsigned int code_asked, yields_probed, waits_probed, unseen;
+	uint64_t preempt;
 	bool heap_is_read;
 	/* What BPF has of PID. */
 	bool is_set;
@@ -39,15 +41,25 @@ int lock_probes_open_parks(struct capture *capture, const struct process *proces
 	return f.probes < 0 ? err_set(err, f.probes, "no probes") : 0;
 }
 
-int lock_probes_open_yields(struct capture *capture, const struct process *process,
-			    const struct jvm_yield_code *code, struct err *err)
+int jvm_probes_open_code(struct capture *capture, const struct process *process,
+			 enum wire_trigger trigger, const uint64_t *addresses, uint32_t count,
+			 struct err *err)
 {
+	bool of_waits = trigger == WIRE_TRIGGER_OFFCPU_YIELD;
+
 	assert_ptr_equal(capture, &f);
 	assert_int_equal(process->pid, PID);
+	assert_true(of_waits || trigger == WIRE_TRIGGER_LOCK_YIELD);
 	if (f.yields < 0)
 		err_set(err, f.yields, "process %u", process->pid);
-	assert_true(code->freeze == 0x1000 && code->thaw == 0x2000);
-	f.yields_probed++;
+	assert_int_equal(count, of_waits && f.preempt ? 3 : 2);
+	assert_true(addresses[WIRE_YIELD_FREEZE] == 0x1000 && addresses[WIRE_YIELD_THAW] == 0x2000);
+	if (count == 3)
+		assert_int_equal(addresses[WIRE_YIELD_PREEMPT], 0x3000);
+	if (of_waits)
+		f.waits_probed++;
+	else
+		f.yields_probed++;
 	return f.yields;
 }
 
@@ -57,7 +69,7 @@ int jvm_get_yield_code(struct jvm *jvm, uint64_t start, uint64_t end,
 	assert_ptr_equal(jvm, &f);
 	assert_true(start == library.start && end == library.end);
 	f.code_asked++;
-	*ret_code = (struct jvm_yield_code){ 0x1000, 0x2000 };
+	*ret_code = (struct jvm_yield_code){ 0x1000, 0x2000, f.preempt };
 	return f.code;
 }
 
@@ -104,6 +116,12 @@ int capture_set_parking(struct capture *capture, uint32_t tgid, const struct wir
 	return 0;
 }
 
+static void begin(struct virtual_yields_wanted wanted)
+{
+	lock_parks_init(&f.parks, (struct capture *)&f, (struct jvm_table *)&f.parks, wanted,
+			&(struct virtual_yields_unseen){ note_unseen, &f });
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -113,8 +131,7 @@ static int setup(void **state)
 	f.is_known = true;
 	f.code = -EOPNOTSUPP;
 	f.heap_is_read = true;
-	lock_parks_init(&f.parks, (struct capture *)&f, (struct jvm_table *)&f.parks,
-			&(struct lock_yields_unseen){ note_unseen, &f });
+	begin((struct virtual_yields_wanted){ .locks = true });
 	return 0;
 }
 
@@ -240,6 +257,44 @@ static void one_that_gets_virtual_threads(void **state)
 	assert_int_equal(f.unseen, 0);
 }
 
+/* -e offcpu: no thread is seen to park, but virtual ones to wait, for monitors too where the JVM lets them. */
+static void waits_alone(void **state)
+{
+	(void)state;
+	lock_parks_release(&f.parks);
+	begin((struct virtual_yields_wanted){ .waits = true });
+	f.code = 0;
+	assert_int_equal(add(&f.process), 0);
+	assert_true(f.is_set);
+	assert_int_equal(f.probed, 0);
+	assert_int_equal(f.yields_probed, 0);
+	assert_int_equal(f.waits_probed, 1);
+	lock_parks_forget(&f.parks, &f.process);
+	f.preempt = 0x3000;
+	assert_int_equal(add(&f.other), 0);
+	assert_int_equal(f.waits_probed, 2);
+}
+
+static void waits_beside_locks(void **state)
+{
+	(void)state;
+	lock_parks_release(&f.parks);
+	begin((struct virtual_yields_wanted){ .locks = true, .waits = true });
+	f.code = 0;
+	f.preempt = 0x3000;
+	assert_int_equal(add(&f.process), 0);
+	assert_int_equal(f.probed, 1);
+	assert_int_equal(f.yields_probed, 1);
+	assert_int_equal(f.waits_probed, 1);
+	lock_parks_forget(&f.parks, &f.process);
+	/* What the first cannot be the second cannot. */
+	f.yields = -EINVAL;
+	assert_int_equal(add(&f.other), 0);
+	assert_int_equal(f.yields_probed, 2);
+	assert_int_equal(f.waits_probed, 1);
+	assert_int_equal(f.unseen, 1);
+}
+
 /* Whenever that comes, what is parked for a second later is told. */
 static void one_that_gets_them_late(void **state)
 {
@@ -298,7 +353,8 @@ int main(void)
 		TEST(one_that_cannot_tell),	  TEST(one_without_probes),
 		TEST(one_that_has_ended),	  TEST(one_that_gets_virtual_threads),
 		TEST(one_whose_heap_is_not_read), TEST(one_that_cannot_be_probed),
-		TEST(one_that_gets_them_late),
+		TEST(one_that_gets_them_late),	  TEST(waits_alone),
+		TEST(waits_beside_locks),
 	};
 
 	return cmocka_run_group_tests_name("lock_parks", tests, NULL, NULL);

@@ -72,15 +72,43 @@ static void virtual_threads_that_are_not_seen(void **state)
 {
 	struct fixture *f = *state;
 	const struct err err = { .text = "its heap is not read" };
-	const struct lock_yields_unseen *unseen = &f->pipeline.parks.yields.unseen;
+	const struct virtual_yields_unseen *unseen = &f->pipeline.parks.yields.unseen;
 
 	begin(f);
+	f->pipeline.samples_locks = true;
 	pipeline_outside_watch_parks(&f->pipeline);
+	assert_true(f->pipeline.parks.yields.wanted.locks);
+	assert_false(f->pipeline.parks.yields.wanted.waits);
 	unseen->fn(&err, unseen->data);
 	assert_int_equal(f->pipeline.profile.counters.len, 1);
 	assert_string_equal(profile_get_string(&f->pipeline.profile,
 					       f->pipeline.profile.counters.items[0].name),
 			    "lock.virtual-parks-not-seen");
+	/* The same of their waits, where these are wanted. */
+	f->pipeline.samples_locks = false;
+	f->pipeline.samples_waits = true;
+	pipeline_outside_watch_parks(&f->pipeline);
+	assert_false(f->pipeline.parks.yields.wanted.locks);
+	assert_true(f->pipeline.parks.yields.wanted.waits);
+	unseen->fn(&err, unseen->data);
+	assert_int_equal(f->pipeline.profile.counters.len, 2);
+	assert_string_equal(profile_get_string(&f->pipeline.profile,
+					       f->pipeline.profile.counters.items[1].name),
+			    "offcpu.virtual-not-seen");
+}
+
+/* For their virtual threads JVMs are met, though nothing tells of locks. */
+static void threads_that_wait(void **state)
+{
+	struct fixture *f = *state;
+	struct process process = { .pid = PID_A };
+
+	begin(f);
+	parts.is_jvm = true;
+	f->pipeline.samples_waits = true;
+	pipeline_add_jvm(&f->pipeline, &process);
+	assert_non_null(strstr(noted(), "see 1 park\n"));
+	assert_false(f->pipeline.sees_locks);
 }
 
 /* Agent or not, each target's threads are seen to park. */
@@ -275,6 +303,7 @@ int main(void)
 		TEST(probes_of_phases),
 		TEST(virtual_threads_that_are_not_seen),
 		TEST(threads_that_park),
+		TEST(threads_that_wait),
 		TEST(who_has_a_lock),
 		TEST(who_is_not_known),
 		TEST(a_monitor_that_does_not_tell),

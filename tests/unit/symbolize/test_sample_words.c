@@ -168,6 +168,11 @@ static void equal_samples(void **state)
 	assert_true(hash() != first);
 	record.sample.kernel_frames--;
 	assert_true(hash() != first);
+	record.sample.user_words++;
+	assert_true(hash() == first);
+	record.sample.unmounted = 1;
+	assert_true(hash() != first);
+	record.sample.unmounted = 0;
 }
 
 /* No count of kernel frames is another reason. */

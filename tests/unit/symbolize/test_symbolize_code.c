@@ -115,6 +115,22 @@ static void locks(void **state)
 	assert_string_equal(stack(f), "[unknown class]._p@[JIT] p.C.m:70_j@[JIT]");
 }
 
+/* A virtual thread that waited is where it was, and not where the JVM brings its frames back. */
+static void waits_without_a_carrier(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm.of_compiled = JAVA_FRAMES;
+	set_words(f, NO_KERNEL, USER_WORDS(0x7f0000001000, KIND(COMPILED) | 0x8000, 6));
+	assert_string_equal(stack(f), "[unknown]_n p.C.m:70_j@[JIT]");
+	f->sample.alloc_size = 5000;
+	f->sample.flags = WIRE_SAMPLE_WEIGHED;
+	f->sample.cause = WIRE_CAUSE_PARK;
+	f->sample.unmounted = 1;
+	assert_string_equal(stack(f), "p.C.m:70_j@[JIT]");
+}
+
 /* The name of a class may come after the first sample of it. */
 static void a_class_that_is_told_late(void **state)
 {
@@ -337,6 +353,7 @@ int main(void)
 		TEST(code_read_from_outside),
 		TEST(allocations),
 		TEST(locks),
+		TEST(waits_without_a_carrier),
 		TEST(a_class_that_is_told_late),
 		TEST(an_agent_is_asked_first),
 		TEST(interpreted_methods),

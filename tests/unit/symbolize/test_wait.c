@@ -44,6 +44,15 @@ static const char *reason_of(enum wire_cause cause)
 	return wait_reason(wait_cause(&profile, stack, cause));
 }
 
+/* The same of a virtual thread without its carrier, which has no kernel frames. */
+static const char *unmounted_reason_of(enum wire_cause cause)
+{
+	uint32_t stack = profile_stack(&profile, frames, frame_count);
+
+	frame_count = 0;
+	return wait_reason(wait_unmounted_cause(&profile, stack, cause));
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -58,6 +67,59 @@ static int end(void **state)
 	(void)state;
 	profile_release(&profile);
 	return 0;
+}
+
+static void parks_itself(void)
+{
+	java("jdk.internal.vm.Continuation", "yield");
+	java("java.lang.VirtualThread", "yieldContinuation");
+	java("java.lang.VirtualThread", "park");
+}
+
+/* It parks for all that it waits for: what called that knows. */
+static void test_unmounted(void **state)
+{
+	(void)state;
+	frame_count = 0;
+	parks_itself();
+	java("java.util.concurrent.locks.LockSupport", "park");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_PARK), "park");
+	parks_itself();
+	java("java.lang.VirtualThread", "sleepNanos");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_PARK), "sleep");
+	java("java.lang.VirtualThread", "yieldContinuation");
+	java("java.lang.VirtualThread", "tryYield");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_PARK), "run queue");
+	/* Frames that are no Java's count for nothing, however many. */
+	parks_itself();
+	for (int i = 0; i < 30; i++)
+		native("sun.nio.ch.NioSocketImpl.accept");
+	java("sun.nio.ch.Poller", "poll");
+	java("sun.nio.ch.NioSocketImpl", "implRead");
+	java("sun.nio.ch.NioSocketImpl", "accept");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_PARK), "socket read");
+	/* So far from its leaf the program's own frames begin. */
+	for (int i = 0; i < 20; i++)
+		java("p.C", "m");
+	java("sun.nio.ch.NioSocketImpl", "implRead");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_PARK), "park");
+	for (int i = 0; i < 19; i++)
+		java("p.C", "m");
+	java("sun.nio.ch.NioSocketImpl", "implRead");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_PARK), "socket read");
+}
+
+static void test_unmounted_for_a_monitor(void **state)
+{
+	(void)state;
+	frame_count = 0;
+	java("p.C", "m");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_MONITOR_ENTER), "monitor enter");
+	java("java.lang.Object", "wait0");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_MONITOR_ENTER), "Object.wait");
+	/* What parks has not asked for a monitor. */
+	java("java.lang.Object", "wait0");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_PARK), "park");
 }
 
 static void test_kernel_alone(void **state)
@@ -225,6 +287,8 @@ static void test_states(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_unmounted, begin, end),
+		cmocka_unit_test_setup_teardown(test_unmounted_for_a_monitor, begin, end),
 		cmocka_unit_test_setup_teardown(test_kernel_alone, begin, end),
 		cmocka_unit_test_setup_teardown(test_java, begin, end),
 		cmocka_unit_test_setup_teardown(test_nearest, begin, end),

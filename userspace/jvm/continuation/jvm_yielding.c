@@ -119,6 +119,16 @@ static bool may_be_made(const struct vmstructs *vs)
 	       return_pc;
 }
 
+/* What ObjectMonitor calls by Continuation::try_preempt() (share/runtime/continuation.cpp), from JDK 24 on. */
+static uint64_t read_preempt(const struct vmstructs *vs, uint64_t start, uint64_t end)
+{
+	uint64_t entry;
+
+	if (vmstructs_static_u64(vs, "Continuation", "freeze_preempt_entry", &entry) < 0)
+		return 0;
+	return entry >= start && entry < end ? entry : 0;
+}
+
 int jvm_yield_code_find(const struct vmstructs *vs, const struct jvm_layout *layout, uint64_t start,
 			uint64_t end, struct jvm_yield_code *ret_code)
 {
@@ -135,7 +145,8 @@ int jvm_yield_code_find(const struct vmstructs *vs, const struct jvm_layout *lay
 	r = find_thaw(&thaw, layout->wire.return_barrier);
 	if (r < 0)
 		return r;
-	*ret_code = (struct jvm_yield_code){ freeze.found, thaw.found };
+	*ret_code =
+		(struct jvm_yield_code){ freeze.found, thaw.found, read_preempt(vs, start, end) };
 	return 0;
 }
 

@@ -11,6 +11,8 @@
 struct jvm_yield_code {
 	uint64_t freeze; /* int freeze(JavaThread *thread, intptr_t *sp) */
 	uint64_t thaw; /* int Continuation::prepare_thaw(JavaThread *thread, bool return_barrier) */
+	uint64_t
+		preempt; /* as freeze(), for who waits for a monitor; 0: the JVM has none (before 24), or is stripped */
 };
 
 /*

@@ -91,11 +91,12 @@ static int find_symbols(const struct libjvm *lib, uint64_t ret_addresses[VM_SYMB
 }
 
 /* Not in the VMStructs of every release that has them, but in a library that was not stripped. */
-enum { SYMBOL_STATICS = 2 };
+enum { SYMBOL_STATICS = 3 };
 
 static const char *const symbol_names[SYMBOL_STATICS] = {
 	"_ZN12StubRoutines19_cont_returnBarrierE",
 	"_ZN17ContinuationEntry10_return_pcE",
+	"_ZL20freeze_preempt_entry",
 };
 
 static const struct {
@@ -103,6 +104,7 @@ static const struct {
 } symbol_statics[SYMBOL_STATICS] = {
 	{ "StubRoutines", "_cont_returnBarrier" },
 	{ "ContinuationEntry", "_return_pc" },
+	{ "Continuation", "freeze_preempt_entry" },
 };
 
 static void add_symbol_statics(struct vmtables *tables, const struct libjvm *lib)

@@ -13,7 +13,7 @@ uint64_t alloc_objects(const struct wire_sample *sample)
 	uint64_t key[2] = { sample->time_ns, sample->tid };
 	double chance = (double)(hash_bytes(key, sizeof(key)) >> CHANCE_SHIFT) / CHANCE_WHOLE;
 
-	if (!sample->alloc_size || sample->flags & WIRE_SAMPLE_LOCK)
+	if (!sample->alloc_size || sample->flags & WIRE_SAMPLE_LOCK || sample->unmounted)
 		return 0;
 	return alloc_weight_objects(sample->weight, sample->alloc_size, &chance);
 }

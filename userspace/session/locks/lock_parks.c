@@ -20,13 +20,14 @@ static void drop(uint32_t pid, void *data)
 }
 
 void lock_parks_init(struct lock_parks *parks, struct capture *capture, struct jvm_table *jvms,
-		     const struct lock_yields_unseen *unseen)
+		     struct virtual_yields_wanted wanted,
+		     const struct virtual_yields_unseen *unseen)
 {
 	const struct jvm_watch_ops ops = { publish, drop, parks, JVM_WATCH_WAIT_NS };
 
 	parks->capture = capture;
 	jvm_watch_init(&parks->watch, &ops, jvms);
-	lock_yields_init(&parks->yields, capture, jvms, unseen);
+	virtual_yields_init(&parks->yields, capture, jvms, wanted, unseen);
 }
 
 void lock_parks_release(struct lock_parks *parks)
@@ -46,7 +47,8 @@ int lock_parks_add(struct lock_parks *parks, struct process *process, struct err
 	r = capture_set_parking(parks->capture, process->pid, &nothing_known);
 	if (r < 0)
 		return err_sys(err, r, "cannot note the JVM of process %u", process->pid);
-	r = lock_probes_open_parks(parks->capture, process, err);
+	if (parks->yields.wanted.locks)
+		r = lock_probes_open_parks(parks->capture, process, err);
 	/* Who has its monitors can be found out all the same. */
 	jvm_watch_add(&parks->watch, process);
 	jvm_watch_add(&parks->yields.watch, process);

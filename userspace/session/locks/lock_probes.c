@@ -31,17 +31,6 @@ int lock_probes_open_parks(struct capture *capture, const struct process *proces
 			       err);
 }
 
-int lock_probes_open_yields(struct capture *capture, const struct process *process,
-			    const struct jvm_yield_code *code, struct err *err)
-{
-	const uint64_t addresses[] = {
-		[WIRE_YIELD_FREEZE] = code->freeze, [WIRE_YIELD_THAW] = code->thaw
-	};
-
-	return jvm_probes_open_code(capture, process, WIRE_TRIGGER_LOCK_YIELD, addresses,
-				    ARRAY_SIZE(addresses), err);
-}
-
 bool lock_probes_wanted(const struct capture_options *options, uint64_t *ret_least_ns)
 {
 	const struct capture_event *event =

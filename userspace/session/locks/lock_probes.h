@@ -7,7 +7,6 @@
 
 #include "base/err.h"
 #include "capture/capture.h"
-#include "jvm/continuation/jvm_yielding.h"
 #include "process/process.h"
 
 /* As agent_probes_open() of session/alloc/alloc_probes.h. */
@@ -18,10 +17,6 @@ int lock_probes_open_begin(struct capture *capture, const struct process *proces
 
 /* LockSupport.park() of the JVM PROCESS, as jvm_probes_open() of session/probes/jvm_probes.h. */
 int lock_probes_open_parks(struct capture *capture, const struct process *process, struct err *err);
-
-/* Where its virtual threads leave their carriers and come back. */
-int lock_probes_open_yields(struct capture *capture, const struct process *process,
-			    const struct jvm_yield_code *code, struct err *err);
 
 /* Do OPTIONS want locks? Then *RET_LEAST_NS is the least length of a wait. */
 bool lock_probes_wanted(const struct capture_options *options, uint64_t *ret_least_ns);

@@ -26,6 +26,19 @@ static const struct {
 #undef WIRE_WAIT_FRAME
 };
 
+/* What a virtual thread waits for calls some of java.base, which parks it. */
+#define LOOKED_AT_UNMOUNTED 20
+
+static const struct {
+	enum wire_cause cause, of;
+	const char *name;
+} unmounted_rows[] = {
+
+#define WIRE_UNMOUNTED_FRAME(cause, of, name) { WIRE_CAUSE_##cause, WIRE_CAUSE_##of, name },
+#include "wire_waits.def"
+#undef WIRE_UNMOUNTED_FRAME
+};
+
 static const char *const reasons[] = {
 #define WIRE_CAUSE(name, id, text) id,
 #include "wire_states.def"
@@ -136,6 +149,39 @@ enum wire_cause wait_cause(const struct profile *p, uint32_t stack_id, enum wire
 			break;
 	}
 	return cause;
+}
+
+/* WIRE_CAUSE_NONE: the frame says nothing. */
+static enum wire_cause unmounted_frame_cause(const struct profile *p,
+					     const struct profile_frame *frame, enum wire_cause of)
+{
+	const char *class_name = profile_get_string(p, frame->class_name);
+	const char *name = profile_get_string(p, frame->name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(unmounted_rows); i++)
+		if (unmounted_rows[i].of == of &&
+		    is_method(unmounted_rows[i].name, class_name, name))
+			return unmounted_rows[i].cause;
+	return WIRE_CAUSE_NONE;
+}
+
+enum wire_cause wait_unmounted_cause(const struct profile *p, uint32_t stack_id, enum wire_cause of)
+{
+	struct profile_stack stack = profile_get_stack(p, stack_id);
+	unsigned int looked_at = 0;
+
+	for (uint32_t i = 0; i < stack.len && looked_at < LOOKED_AT_UNMOUNTED; i++) {
+		const struct profile_frame *frame = profile_get_frame(p, stack.frames[i]);
+		enum wire_cause found = WIRE_CAUSE_NONE;
+
+		if (frame_kind_is_java(frame->kind)) {
+			found = unmounted_frame_cause(p, frame, of);
+			looked_at++;
+		}
+		if (found != WIRE_CAUSE_NONE)
+			return found;
+	}
+	return of;
 }
 
 static bool begins_with(const char *text, const char *prefix)

@@ -9,6 +9,13 @@
 /* CAUSE by the frames of STACK where these know better. */
 enum wire_cause wait_cause(const struct profile *profile, uint32_t stack, enum wire_cause cause);
 
+/*
+ * The same where a virtual thread waited without its carrier (wire_sample.unmounted): of whatever it waits for, it parks. CAUSE is
+ * WIRE_CAUSE_PARK, or WIRE_CAUSE_MONITOR_ENTER.
+ */
+enum wire_cause wait_unmounted_cause(const struct profile *profile, uint32_t stack,
+				     enum wire_cause cause);
+
 /* Its name in views, recordings and lines: "socket read". */
 const char *wait_reason(enum wire_cause cause);
 

@@ -36,6 +36,8 @@ uint64_t sample_words_hash(const struct wire_sample *sample, const struct word_r
 	rest ^= sample->alloc_class << 32 ^ sample->alloc_class >> 32;
 	rest ^= (uint64_t)(sample->flags & WIRE_SAMPLE_OUTSIDE_TLAB) << 60;
 	rest ^= (uint64_t)wire_sample_has_klass(sample) << 59;
+	/* It has no frames of the JVM in front. */
+	rest ^= (uint64_t)sample->unmounted << 58;
 	return words ^ (rest * 0x9e3779b97f4a7c15ULL);
 }
 

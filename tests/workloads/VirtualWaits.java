@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Virtual threads that wait for what is known: VirtualWaits MS, JDK 21 on. Each kind has a thread, which waits in KIND() again and
+ * again and measures each time; "busy" computes between its waits, "often" waits for a fraction of a millisecond at a time, and "forever" parks once. "ready"; it begins when it reads a
+ * line, and ends after MS, with a line for each: KIND WAITS NANOSECONDS LIFE, how long it waited, and how long it has lived. "done". Then it
+ * stays until it reads a line.
+ */
+public class VirtualWaits {
+	static final int PAUSE_MS = 15;
+	static volatile boolean ends;
+	static volatile long sink;
+
+	interface Wait {
+		/** How long it has waited. */
+		long run() throws Exception;
+	}
+
+	static class Job {
+		final String name;
+		final Wait wait;
+		Thread thread;
+		long waits, ns, life;
+
+		Job(String name, Wait wait) {
+			this.name = name;
+			this.wait = wait;
+		}
+
+		void start() throws Exception {
+			thread = VirtualThreads.start(name, this::live);
+		}
+
+		void live() {
+			long born = System.nanoTime();
+
+			try {
+				while (!ends) {
+					ns += wait.run();
+					waits++;
+				}
+				life = System.nanoTime() - born;
+			} catch (Exception e) {
+				throw new RuntimeException(e);
+			}
+		}
+	}
+
+	/** What platform threads do, so that the jobs have something to wait for. */
+	static void partner(Wait step) {
+		Thread thread = new Thread(() -> {
+			try {
+				while (!ends)
+					step.run();
+			} catch (Exception e) {
+				throw new RuntimeException(e);
+			}
+		}, "partner");
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	static long sleep() throws Exception {
+		long begin = System.nanoTime();
+
+		Thread.sleep(PAUSE_MS);
+		return System.nanoTime() - begin;
+	}
+
+	static long park() {
+		long begin = System.nanoTime();
+
+		LockSupport.parkNanos(PAUSE_MS * 1000000L);
+		return System.nanoTime() - begin;
+	}
+
+	static final Object waited = new Object();
+
+	static long objectWait() throws Exception {
+		synchronized (waited) {
+			long begin = System.nanoTime();
+
+			waited.wait(PAUSE_MS);
+			return System.nanoTime() - begin;
+		}
+	}
+
+	/* The partner has the monitor, but for a moment. */
+	static final Object monitor = new Object();
+	static volatile boolean isHeld;
+	static int entered;
+
+	static long hold() throws Exception {
+		synchronized (monitor) {
+			isHeld = true;
+			Thread.sleep(PAUSE_MS);
+			isHeld = false;
+		}
+		Thread.sleep(2);
+		return 0;
+	}
+
+	static void enter() {
+		synchronized (monitor) {
+			entered++;
+		}
+	}
+
+	static long monitorEnter() throws Exception {
+		long begin = System.nanoTime();
+
+		while (!isHeld && !ends)
+			LockSupport.parkNanos(1000000);
+		enter();
+		return System.nanoTime() - begin;
+	}
+
+	static final ReentrantLock lock = new ReentrantLock();
+
+	static long holdLock() throws Exception {
+		lock.lock();
+		Thread.sleep(PAUSE_MS);
+		lock.unlock();
+		Thread.sleep(2);
+		return 0;
+	}
+
+	static long lockEnter() {
+		long begin = System.nanoTime();
+
+		while (!lock.isLocked() && !ends)
+			LockSupport.parkNanos(1000000);
+		lock.lock();
+		lock.unlock();
+		return System.nanoTime() - begin;
+	}
+
+	static DataInputStream in;
+	static DataOutputStream out;
+
+	static void connect() throws Exception {
+		try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			Socket from = new Socket(server.getInetAddress(), server.getLocalPort());
+
+			out = new DataOutputStream(from.getOutputStream());
+			in = new DataInputStream(server.accept().getInputStream());
+		}
+	}
+
+	static long socketRead() throws Exception {
+		long begin = System.nanoTime();
+
+		in.readByte();
+		return System.nanoTime() - begin;
+	}
+
+	static long send() throws Exception {
+		Thread.sleep(PAUSE_MS);
+		out.writeByte(1);
+		return 0;
+	}
+
+	static long compute(int rounds) {
+		long sum = sink;
+
+		for (int i = 0; i < rounds; i++)
+			sum = sum * 31 + (i ^ sum >>> 7);
+		return sum;
+	}
+
+	static long busy() throws Exception {
+		sink = compute(2000000);
+		return sleep();
+	}
+
+	static long often() {
+		long begin = System.nanoTime();
+
+		LockSupport.parkNanos(200000);
+		return System.nanoTime() - begin;
+	}
+
+	static void forever() {
+		while (true)
+			LockSupport.park();
+	}
+
+	static void runAll(Job[] jobs, long ms) throws Exception {
+		ends = false;
+		partner(VirtualWaits::hold);
+		partner(VirtualWaits::holdLock);
+		partner(VirtualWaits::send);
+		for (Job job : jobs)
+			job.start();
+		Thread.sleep(ms);
+		ends = true;
+		/* The partner may have gone before its last byte was read. */
+		out.writeByte(1);
+		for (Job job : jobs)
+			job.thread.join(1000);
+	}
+
+	static Job[] jobs() {
+		return new Job[] {
+			new Job("sleep", VirtualWaits::sleep),
+			new Job("park", VirtualWaits::park),
+			new Job("objectWait", VirtualWaits::objectWait),
+			new Job("monitorEnter", VirtualWaits::monitorEnter),
+			new Job("lockEnter", VirtualWaits::lockEnter),
+			new Job("socketRead", VirtualWaits::socketRead),
+			new Job("busy", VirtualWaits::busy),
+			new Job("often", VirtualWaits::often),
+		};
+	}
+
+	public static void main(String[] args) throws Exception {
+		Job[] jobs = jobs();
+
+		connect();
+		/* What is done for the first time takes long. */
+		runAll(jobs(), 500);
+		Thread.sleep(100);
+		System.out.println("ready");
+		System.in.read();
+		VirtualThreads.start("forever", VirtualWaits::forever);
+		runAll(jobs, Long.parseLong(args[0]));
+		for (Job job : jobs)
+			System.out.println(job.name + " " + job.waits + " " + job.ns + " " + job.life);
+		System.out.println("done");
+		System.in.read();
+		System.exit(0);
+	}
+}

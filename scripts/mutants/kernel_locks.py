@@ -40,7 +40,7 @@ MUTANTS = [
     Mutant("kernel locks: one thread has a book", LOADED, "bpf_map__set_max_entries(skel->maps.contention_threads, WIRE_CONTENTION_THREADS);", "", ["test_bpf_session", "test_bpf_events"]),
     Mutant("kernel locks: mmap_lock is any lock", NAME, 'case WIRE_CONTENTION_MMAP_LOCK: return "mmap_lock";', "case WIRE_CONTENTION_MMAP_LOCK: break;", ["test_kernel_lock"]),
     Mutant("kernel locks: none has a name", NAME, "if (name)", "if (0)", ["test_kernel_lock"]),
-    Mutant("kernel locks: each stands for itself", APPLY, " || pipeline_is_kernel_lock(pipeline, sample))\n\t\treturn (uint32_t)", ")\n\t\treturn (uint32_t)", PIPELINE),
+    Mutant("kernel locks: each stands for itself", APPLY, " ||\n\t    pipeline_is_kernel_lock(pipeline, sample))\n\t\treturn (uint32_t)", ")\n\t\treturn (uint32_t)", PIPELINE),
     Mutant("kernel locks: a lock is an object that is followed", APPLY, " &&\n\t\t !pipeline_is_kernel_lock(pipeline, sample))", ")", PIPELINE),
     Mutant("kernel locks: any place in a variable is its lock", KALLSYMS, "i == 0 || items[i - 1].address != address", "i == 0", ["test_kernel"]),
     Mutant("kernel locks: variables are read each time", FRAME, "if (!symbolizer->kernel_data_asked)", "if (1)", SHOWN),

@@ -48,7 +48,7 @@ MUTANTS = [
     Mutant("locks: as short as those of offcpu", EVENT, "WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS,", "WIRE_TRIGGER_LOCK_AGENT, CAPTURE_OFFCPU_LEAST_NS,", ["test_event"]),
     Mutant("locks: they are objects", APPLY, "else if (!is_lock && !is_safepoint && !is_compilation &&", "else if (", RUN),
     Mutant("locks: objects of a wait", "userspace/session/alloc/alloc_objects.c", " || sample->flags & WIRE_SAMPLE_LOCK", "", ["test_alloc_objects"]),
-    Mutant("locks: their chance is lost", APPLY, "sample->flags & WIRE_SAMPLE_LOCK || pipeline_is_kernel_lock(pipeline, sample)", "pipeline_is_kernel_lock(pipeline, sample)", RUN),
+    Mutant("locks: their chance is lost", APPLY, "sample->flags & WIRE_SAMPLE_LOCK || sample->unmounted", "sample->unmounted", RUN),
     Mutant("locks: who they are is lost", APPLY, "row.identity = lock_identity(sample);", "", RUN),
     Mutant("locks: a JVM without them is said to tell", OUTSIDE, "\"lock.not-seen\", err.text, 1);\n\telse\n", "\"lock.not-seen\", err.text, 1);\n", ["test_pipeline_locks"]),
     Mutant("locks: a file has ends in the place of begins", BEGINS, "return s->time_ns - MIN(length_ns, s->time_ns);", "return s->time_ns;", FILE),

@@ -26,7 +26,7 @@ MUTANTS = [
     Mutant("parks: short ones are told", PARK, "length_ns < least_ns || ", "", LENGTHS),
     Mutant("parks: any length", PARK, " || length_ns > LOCK_MOST_NS", "", LENGTHS),
     Mutant("parks: time runs back", PARK, "now_ns > begin_ns ? now_ns - begin_ns : 1", "now_ns - begin_ns", LENGTHS),
-    Mutant("parks: all are told", PARK, "doubled ? PARK_LEVEL_NS << ((doubled - 1) & 31) : 0", "0 & doubled", LENGTHS),
+    Mutant("parks: all are told", PARK, "return doubled ? step_ns << ((doubled - 1) & 31) : 0;", "return 0;", LENGTHS),
     Mutant("parks: they stand for any number", PARK, "chance < LOCK_MOST_CHANCE ? chance : LOCK_MOST_CHANCE", "chance", LENGTHS),
     Mutant("parks: a handle is an object", BLOCKER, "!(b->has_handle && memory_read(memory, &object, 8, object)) &&", "", OBJECTS),
     Mutant("parks: references are whole", BLOCKER, "b->oop_bytes == 4 ? 4 : 8", "8", OBJECTS),

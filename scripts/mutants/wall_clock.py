@@ -25,7 +25,7 @@ MUTANTS = [
     Mutant("wall: what is owed to a thread is forgotten", STEP, "wire_s64 weight = plain + (*owed_ns >> OFFCPU_OWED_SHIFT);", "wire_s64 weight = plain;", SUMS),
     Mutant("wall: its own wait is owed, too", STEP, "wire_s64 weight = plain + (*owed_ns >> OFFCPU_OWED_SHIFT);",
            "wire_s64 weight = plain + ((*owed_ns + (wire_s64)length_ns - plain) >> OFFCPU_OWED_SHIFT);", SUMS),
-    Mutant("wall: a long wait weighs by its chance", STEP, "(wire_s64)(by_chance > most ? most : by_chance);", "(wire_s64)by_chance;", SUMS),
+    Mutant("wall: a long wait weighs by its chance", STEP, "by_chance > most ? most : by_chance);", "by_chance);", SUMS),
     Mutant("wall: what is owed at the end is not given", "bpf/wire_offcpu.h", "wire_s64 weight = (wire_s64)length_ns + owed_ns;", "wire_s64 weight = (wire_s64)length_ns;", SUMS),
     Mutant("wall: any place is the last one", "bpf/wire_offcpu.h", "thread->sites[thread->site % WIRE_OFFCPU_SITES].owed_ns;", "thread->sites[0].owed_ns;", SUMS),
     Mutant("wall: nobody looks at the end", PIPE, "pipeline_spans_begin(pipeline);\n\twhile", "while", RUN),

@@ -138,6 +138,15 @@ def stacks_are_their_own(version):
 
 
 @for_each_jdk(JUDGED)
+def breakpoints_are_no_code(version):
+    """Whose cpu is taken between a probe's breakpoint and the kernel's look at it has not executed what is probed."""
+    run_of = recorded(version)
+    reasons, samples = run_of.stats["reasons"], run_of.stats["samples"]
+    print(f"# JDK {version}: {samples} samples, {reasons}")
+    expect(reasons.get("bad-return-address", 0) <= 0.001 * samples, "stacks with a bad return address")
+
+
+@for_each_jdk(JUDGED)
 def who_has_not_come_back(version):
     """One parks to the end; beside it those of the JVM that wait for sockets."""
     run_of = recorded(version)

@@ -48,6 +48,7 @@ static struct {
 	void (*in_loop)(void); /* what happens there */
 	unsigned int quits, turns, drains, flushes, cpus, progresses, tuned;
 	bool has_ended; /* the command */
+	bool samples_waits, samples_locks;
 	struct drive_progress progress;
 	struct rlimit limit;
 	int limit_error;
@@ -217,7 +218,8 @@ static void forget_processes(void)
 int pipeline_init(struct pipeline *pipeline, struct capture *capture, struct registry *registry,
 		  const struct pipeline_options *options, struct err *err)
 {
-	(void)options;
+	run.samples_waits = options->samples_waits;
+	run.samples_locks = options->samples_locks;
 	assert_ptr_equal(capture, CAPTURE);
 	assert_ptr_equal(registry, REGISTRY);
 	memset(pipeline, 0, sizeof(*pipeline));

@@ -117,45 +117,6 @@ static void a_lock(void **state)
 	assert_int_equal(f->pipeline.live.owners.len, 0);
 }
 
-/* A virtual thread's, without its carrier: told when it is over, as of its begin. */
-static void one_without_a_carrier(void **state)
-{
-	struct fixture *f = *state;
-	const struct sample_spec spec = { .pid = PID_A,
-					  .tid = TID,
-					  .event = 1,
-					  .weight = 3 * 40 * MS,
-					  .object_bytes = 40 * MS,
-					  .interval = 3,
-					  .flags = WIRE_SAMPLE_WEIGHED,
-					  .unmounted = 1,
-					  .virtual_id = 77,
-					  .state = WIRE_STATE_SLEEPING,
-					  .cause = WIRE_CAUSE_MONITOR_ENTER,
-					  .in_user = 1,
-					  .user = { MAPPED | WIRE_FRAME_EXACT } };
-
-	begin(f);
-	f->pipeline.samples_waits = true;
-	put_sample(f, 100, spec);
-	run_until(f, 110 + HELD_MS);
-	assert_int_equal(rows(f), 1);
-	assert_int_equal(row(f, 0)->time_ns, at_ms(f, 60));
-	assert_true(row(f, 0)->weight == 3 * 40 * MS);
-	assert_int_equal(row(f, 0)->chance, 3);
-	assert_int_equal(row(f, 0)->queued, 0);
-	assert_int_equal(row(f, 0)->objects, 0);
-	assert_int_equal(row(f, 0)->identity, 0);
-	assert_int_equal(row(f, 0)->state, STATE_SLEEPING);
-	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason),
-			    "monitor enter");
-	/* Who has not come back is in no sample. */
-	f->capture->unmounted = (struct capture_unmounted){ 5, 4711 };
-	finish(f);
-	assert_int_equal(figure(&f->read, "offcpu.virtual-waiting"), 5);
-	assert_true(figure(&f->read, "offcpu.virtual-waiting-ns") > 4711);
-}
-
 /* Of one that had parked an eighth of the object's address says which it was. */
 static void a_park(void **state)
 {
@@ -514,7 +475,6 @@ int main(void)
 		TEST(nobody_tells_of_them),
 		TEST(a_lock),
 		TEST(a_park),
-		TEST(one_without_a_carrier),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_waits", tests, NULL, NULL);

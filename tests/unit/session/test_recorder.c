@@ -354,24 +354,9 @@ static void what_is_passed_on(void **state)
 	assert_int_equal(run.asked.table_bytes, plan.table_bytes);
 	assert_int_equal(run.asked.rings_limit_bytes, plan.rings_bytes);
 	assert_int_equal(run.asked.max_depth, 19);
-	assert_false(run.pipeline.samples_waits);
 	options.agent = RECORDER_AGENT_NEVER;
 	run_for(&options, 120, &result);
 	assert_false(run.pipeline.attach);
-}
-
-/* Those of virtual threads are looked for wherever waits are wanted. */
-static void waits(void **state)
-{
-	const struct capture_event offcpu = { .trigger = WIRE_TRIGGER_OFFCPU };
-	struct recorder_options options = usual();
-	struct recorder_result result;
-
-	(void)state;
-	options.capture.events = &offcpu;
-	assert_int_equal(run_for(&options, 120, &result), 0);
-	assert_true(run.pipeline.samples_waits);
-	assert_false(run.pipeline.samples_locks);
 }
 
 static int sink_turn(void *self, struct err *err)
@@ -500,11 +485,15 @@ static void failures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_run_of_some_time),	 TEST(what_is_told_of_it),
-		TEST(what_is_passed_on),	 TEST(waits),
-		TEST(a_sink_that_hurries),	 TEST(turns_of_the_caller),
-		TEST(nothing_stays_on_the_loop), TEST(a_sink_that_fails_ends_it),
-		TEST(a_full_disk_ends_it),	 TEST(failures),
+		TEST(a_run_of_some_time),
+		TEST(what_is_told_of_it),
+		TEST(what_is_passed_on),
+		TEST(a_sink_that_hurries),
+		TEST(turns_of_the_caller),
+		TEST(nothing_stays_on_the_loop),
+		TEST(a_sink_that_fails_ends_it),
+		TEST(a_full_disk_ends_it),
+		TEST(failures),
 	};
 
 	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);

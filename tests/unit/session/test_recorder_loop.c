@@ -193,14 +193,46 @@ static void memory_runs_out(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* Those of virtual threads are looked for wherever waits are wanted. */
+static void waits(void **state)
+{
+	static const struct {
+		struct capture_event event;
+		bool waits, locks;
+	} rows[] = {
+		{ { .trigger = WIRE_TRIGGER_PERF }, false, false },
+		{ { .trigger = WIRE_TRIGGER_OFFCPU }, true, false },
+		{ { .trigger = WIRE_TRIGGER_PERF, .is_wall = true }, true, false },
+		{ { .trigger = WIRE_TRIGGER_OFFCPU, .only_locks = true }, false, false },
+		{ { .trigger = WIRE_TRIGGER_LOCK_AGENT }, false, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct recorder_options options = { .capture = { .events = &rows[i].event,
+								 .event_count = 1 } };
+		struct recorder *recorder = NULL;
+
+		assert_int_equal(recorder_open(&options, LOOP, &recorder, &err), 0);
+		assert_int_equal(run.samples_waits, rows[i].waits);
+		assert_int_equal(run.samples_locks, rows[i].locks);
+		recorder_free(recorder);
+		run.timer_count = 0;
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_hurried_turn_is_a_drain), TEST(a_calm_turn_is_whole),
-		TEST(turns_of_a_calm_host),	 TEST(turns_of_a_calm_host_in_a_hurry),
-		TEST(a_sink_that_fails),	 TEST(memory_runs_out),
+		TEST(a_hurried_turn_is_a_drain),
+		TEST(a_calm_turn_is_whole),
+		TEST(turns_of_a_calm_host),
+		TEST(turns_of_a_calm_host_in_a_hurry),
+		TEST(a_sink_that_fails),
+		TEST(memory_runs_out),
+		TEST(waits),
 	};
 
 	return cmocka_run_group_tests_name("recorder_loop", tests, NULL, NULL);

@@ -129,6 +129,9 @@ static void waits_without_a_carrier(void **state)
 	f->sample.cause = WIRE_CAUSE_PARK;
 	f->sample.unmounted = 1;
 	assert_string_equal(stack(f), "p.C.m:70_j@[JIT]");
+	/* Where it has no Java frames they are all that is known. */
+	set_words(f, NO_KERNEL, USER_WORDS(0x7f0000001000));
+	assert_string_equal(stack(f), "[unknown]_n");
 }
 
 /* The name of a class may come after the first sample of it. */

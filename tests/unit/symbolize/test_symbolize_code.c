@@ -131,6 +131,8 @@ static void waits_without_a_carrier(void **state)
 	assert_string_equal(stack(f), "p.C.m:70_j@[JIT]");
 	/* Where it has no Java frames they are all that is known. */
 	set_words(f, NO_KERNEL, USER_WORDS(0x7f0000001000));
+	f->sample.alloc_size = 5000;
+	f->sample.unmounted = 1;
 	assert_string_equal(stack(f), "[unknown]_n");
 }
 

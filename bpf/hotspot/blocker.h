@@ -17,10 +17,10 @@ struct blocker {
 	wire_u64 klass;	 /* address of its Klass */
 };
 
-/* The object to which the word at ADDRESS in another one refers. */
-static inline bool blocker_read_reference(const struct wire_blocker *b,
-					  struct unwind_memory *memory, wire_u64 address,
-					  wire_u64 *ret_object)
+/* The object to which the word at ADDRESS in another one refers. Inline, as Linux 6.1 does not see what a function of its own writes by a pointer. */
+static __always_inline bool blocker_read_reference(const struct wire_blocker *b,
+						   struct unwind_memory *memory, wire_u64 address,
+						   wire_u64 *ret_object)
 {
 	wire_u64 bits = 0;
 

@@ -22,8 +22,8 @@ EVENTS = {
 }
 # What throughput a JVM keeps at least; of the five together what is seen is said.
 KEPT = {"cpu": 0.985, "cpu, 997 Hz": 0.985, "malloc": 0.95, "malloc --live": 0.95}
-# Of virtual threads, JDK 25: the probes of their parks are hit each time.
-VIRTUAL = {"lock": ("lock", "--agent=never"), "cpu": ("cpu",)}
+# Of virtual threads, JDK 25: the probes of their parks, and of their waits, are hit each time.
+VIRTUAL = {"lock": ("lock", "--agent=never"), "offcpu": ("offcpu",), "wall": ("wall",), "cpu": ("cpu",)}
 
 
 def chosen():

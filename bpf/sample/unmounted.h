@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
 /*
- * Waits of virtual threads, which leave their carrier meanwhile: sched_switch tells of carriers, that wait for work. A wait begins where the
+ * Waits of virtual threads, which leave their carrier meanwhile: sched_switch tells of their carriers, which wait for work. A wait begins where the
  * frames go into the heap, and is over where they come back, maybe on another carrier, with the stack that it began with (sample/yields.h).
  * Its length is known then, so that it is thinned by that (sample/locks/park.h), where -e offcpu thins by what a place's waits were.
  */
 #ifndef HOSTPROF_BPF_SAMPLE_UNMOUNTED_H
 #define HOSTPROF_BPF_SAMPLE_UNMOUNTED_H
 
-#include "sample/locks/yield_probe.h"
+#include "hotspot/yielding.h"
+#include "sample/locks/park_probe.h"
 #include "sample/offcpu_thread.h"
+#include "sample/yields.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -39,7 +41,7 @@ static __always_inline void unmounted_begin(struct task_struct *task, wire_u64 t
 	yield_note(WIRE_YIELD_OF_WAIT, task->tgid, yielding.id, &yield);
 }
 
-/* How many waits of LENGTH_NS this one stands for, 0: it is not told. */
+/* How many waits of LENGTH_NS this one stands for, 0: it is not told. Where all are wanted the first level is that of parks. */
 static __always_inline wire_u32 unmounted_choose(wire_u64 length_ns, wire_u64 now_ns)
 {
 	wire_u32 zero = 0, chance;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
-/* Programs of hostprof.bpf.c: of waits for locks, the kernel's and Java's. */
+/* Programs of hostprof.bpf.c: of waits for locks, the kernel's and Java's, and of virtual threads' waits, which end as parks do. */
 #ifndef HOSTPROF_BPF_SAMPLE_LOCKS_PROGRAMS_H
 #define HOSTPROF_BPF_SAMPLE_LOCKS_PROGRAMS_H
 

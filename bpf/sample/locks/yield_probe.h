@@ -11,43 +11,6 @@
 #include "sample/locks/park_probe.h"
 #include "sample/yields.h"
 
-/* The virtual thread ID of process TGID leaves its carrier. */
-static __always_inline void yield_note(enum wire_yield_use use, wire_u32 tgid, wire_u64 id,
-				       const struct wire_yield *yield)
-{
-	struct wire_yield_key key = { .id = id, .tgid = tgid, .use = use };
-
-	bpf_map_update_elem(&yields, &key, yield, BPF_ANY);
-}
-
-/*
- * It is back at NOW_NS. False: nobody has seen it leave. Who wants a monitor that was taken again meanwhile is gone once more, and its frames have
- * never left the heap (ThawBase::handle_preempted_continuation() in share/runtime/continuationFreezeThaw.cpp, JDK 24 on): if so, that wait begins now.
- */
-static __always_inline bool yield_take(enum wire_yield_use use, wire_u32 tgid, wire_u64 id,
-				       wire_u64 now_ns, struct wire_yield *ret)
-{
-	struct wire_yield_key key = { .id = id, .tgid = tgid, .use = use };
-	struct wire_yield *yield = bpf_map_lookup_elem(&yields, &key);
-	bool waits = use == WIRE_YIELD_OF_WAIT;
-
-	if (!yield) {
-		counter_add(waits ? WIRE_COUNTER_OFFCPU_VIRTUAL_UNSEEN
-				  : WIRE_COUNTER_LOCK_YIELDS_UNSEEN,
-			    1);
-		return false;
-	}
-	counter_add(waits ? WIRE_COUNTER_OFFCPU_VIRTUAL : WIRE_COUNTER_LOCK_YIELDS, 1);
-	*ret = *yield;
-	if (yield->cause == WIRE_CAUSE_MONITOR_ENTER) {
-		yield->begin_ns = now_ns;
-		yield->was_back = 1;
-	} else {
-		bpf_map_delete_elem(&yields, &key);
-	}
-	return true;
-}
-
 /* The carrier TASK, whose JavaThread is at THREAD, puts a virtual thread's frames into the heap. */
 static __always_inline void yield_begin(struct task_struct *task, wire_u64 thread)
 {

@@ -11,4 +11,11 @@
 #include <cmocka.h>
 /* clang-format on */
 
+/* make check-san */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
 #endif

@@ -30,12 +30,6 @@
 #define MANGLED	 "_ZN9JavaCalls11call_helperEv"
 #define NAME	 "JavaCalls::call_helper"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
-
 static inline int with_readers(void **state)
 {
 	struct err err;

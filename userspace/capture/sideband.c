@@ -135,6 +135,8 @@ static void sideband_take(struct sideband *s)
 	size_t len = sideband_waiting(s), from = page->data_tail % page->data_size;
 	size_t first = MIN(len, page->data_size - from);
 
+	if (!len)
+		return;
 	held->data = vec_grow(held->data, &held->room, held->len + len, 1);
 	memcpy(held->data + held->len, ring + from, first);
 	memcpy(held->data + held->len + first, ring, len - first);

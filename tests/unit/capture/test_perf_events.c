@@ -107,6 +107,7 @@ static void clocks_leave_nothing_out(void **state)
 	assert_true(seen.attrs[4].exclude_user);
 	assert_true(seen.attrs[5].exclude_user);
 	assert_false(seen.attrs[4].exclude_kernel);
+	perf_events_release(&opened);
 	setup(NULL);
 	options.exclude_user = false;
 	options.exclude_kernel = true;
@@ -115,6 +116,7 @@ static void clocks_leave_nothing_out(void **state)
 	assert_true(seen.attrs[4].exclude_kernel);
 	assert_true(seen.attrs[5].exclude_kernel);
 	assert_false(seen.attrs[4].exclude_user);
+	perf_events_release(&opened);
 }
 
 static void all_or_none(void **state)
@@ -161,10 +163,12 @@ static void those_of_no_cpu_are_there_once(void **state)
 	assert_int_equal(seen.attrs[1].freq, 0);
 	assert_int_equal(seen.cookies[0], 1);
 	assert_int_equal(seen.cookies[1], 2);
+	perf_events_release(&opened);
 	setup(NULL);
 	options.prog_fds[WIRE_TRIGGER_PERF] = PROG_FD;
 	assert_int_equal(perf_events_open(&options, 0, &opened, &err), 0);
 	assert_int_equal(opened.open.len, WIRE_CLOCK_TIMERS);
+	perf_events_release(&opened);
 }
 
 /* A window's edges have programs of their own, and are no events: nothing is counted of them. */

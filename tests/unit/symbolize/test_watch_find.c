@@ -74,8 +74,10 @@ static void what_cannot_be_watched(void **state)
 	assert_non_null(strstr(err.text, "has no symbol 'watch_test_nothing'"));
 	assert_int_equal(find("watch_test_thread", &address, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "is another variable in each thread"));
-	assert_int_equal(find("memcpy", &address, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "is chosen among several functions"));
+	if (!SANITIZED) { /* which has its own */
+		assert_int_equal(find("memcpy", &address, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "is chosen among several functions"));
+	}
 	assert_int_equal(address, 42);
 }
 

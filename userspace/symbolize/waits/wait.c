@@ -235,6 +235,8 @@ void wait_drop_tracing(struct stack_build *build, const struct wire_sample *samp
 	if (sample->cause == WIRE_CAUSE_NONE && !looked_at(sample))
 		return;
 	count = count_tracing(build, sample);
+	if (!count)
+		return;
 	symbolizer->frames.len -= count;
 	memmove(frames, frames + count, symbolizer->frames.len * sizeof(*frames));
 }

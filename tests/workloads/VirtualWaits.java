@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Virtual threads that wait for what is known: VirtualWaits MS, JDK 21 on. Each kind has a thread, which waits in KIND() again and
+ * Virtual threads that wait for what is known, beside the partners of Waits: VirtualWaits MS, JDK 21 on. Each kind has a thread, which waits in KIND() again and
  * again and measures each time; "busy" computes between its waits, "often" waits for a fraction of a millisecond at a time, and "forever" parks once. "ready"; it begins when it reads a
  * line, and ends after MS, with a line for each: KIND WAITS NANOSECONDS LIFE, how long it waited, and how long it has lived. "done". Then it
  * stays until it reads a line.
  */
 public class VirtualWaits {
-	static final int PAUSE_MS = 15;
-	static volatile boolean ends;
 	static volatile long sink;
 
 	interface Wait {
@@ -42,7 +34,7 @@ public class VirtualWaits {
 			long born = System.nanoTime();
 
 			try {
-				while (!ends) {
+				while (!Waits.ends) {
 					ns += wait.run();
 					waits++;
 				}
@@ -53,31 +45,17 @@ public class VirtualWaits {
 		}
 	}
 
-	/** What platform threads do, so that the jobs have something to wait for. */
-	static void partner(Wait step) {
-		Thread thread = new Thread(() -> {
-			try {
-				while (!ends)
-					step.run();
-			} catch (Exception e) {
-				throw new RuntimeException(e);
-			}
-		}, "partner");
-		thread.setDaemon(true);
-		thread.start();
-	}
-
 	static long sleep() throws Exception {
 		long begin = System.nanoTime();
 
-		Thread.sleep(PAUSE_MS);
+		Thread.sleep(Waits.PAUSE_MS);
 		return System.nanoTime() - begin;
 	}
 
 	static long park() {
 		long begin = System.nanoTime();
 
-		LockSupport.parkNanos(PAUSE_MS * 1000000L);
+		LockSupport.parkNanos(Waits.PAUSE_MS * 1000000L);
 		return System.nanoTime() - begin;
 	}
 
@@ -87,28 +65,15 @@ public class VirtualWaits {
 		synchronized (waited) {
 			long begin = System.nanoTime();
 
-			waited.wait(PAUSE_MS);
+			waited.wait(Waits.PAUSE_MS);
 			return System.nanoTime() - begin;
 		}
 	}
 
-	/* The partner has the monitor, but for a moment. */
-	static final Object monitor = new Object();
-	static volatile boolean isHeld;
 	static int entered;
 
-	static long hold() throws Exception {
-		synchronized (monitor) {
-			isHeld = true;
-			Thread.sleep(PAUSE_MS);
-			isHeld = false;
-		}
-		Thread.sleep(2);
-		return 0;
-	}
-
 	static void enter() {
-		synchronized (monitor) {
+		synchronized (Waits.monitor) {
 			entered++;
 		}
 	}
@@ -116,55 +81,27 @@ public class VirtualWaits {
 	static long monitorEnter() throws Exception {
 		long begin = System.nanoTime();
 
-		while (!isHeld && !ends)
+		while (!Waits.isHeld && !Waits.ends)
 			LockSupport.parkNanos(1000000);
 		enter();
 		return System.nanoTime() - begin;
 	}
 
-	static final ReentrantLock lock = new ReentrantLock();
-
-	static long holdLock() throws Exception {
-		lock.lock();
-		Thread.sleep(PAUSE_MS);
-		lock.unlock();
-		Thread.sleep(2);
-		return 0;
-	}
-
 	static long lockEnter() {
 		long begin = System.nanoTime();
 
-		while (!lock.isLocked() && !ends)
+		while (!Waits.lock.isLocked() && !Waits.ends)
 			LockSupport.parkNanos(1000000);
-		lock.lock();
-		lock.unlock();
+		Waits.lock.lock();
+		Waits.lock.unlock();
 		return System.nanoTime() - begin;
-	}
-
-	static DataInputStream in;
-	static DataOutputStream out;
-
-	static void connect() throws Exception {
-		try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			Socket from = new Socket(server.getInetAddress(), server.getLocalPort());
-
-			out = new DataOutputStream(from.getOutputStream());
-			in = new DataInputStream(server.accept().getInputStream());
-		}
 	}
 
 	static long socketRead() throws Exception {
 		long begin = System.nanoTime();
 
-		in.readByte();
+		Waits.in.readByte();
 		return System.nanoTime() - begin;
-	}
-
-	static long send() throws Exception {
-		Thread.sleep(PAUSE_MS);
-		out.writeByte(1);
-		return 0;
 	}
 
 	static long compute(int rounds) {
@@ -193,16 +130,16 @@ public class VirtualWaits {
 	}
 
 	static void runAll(Job[] jobs, long ms) throws Exception {
-		ends = false;
-		partner(VirtualWaits::hold);
-		partner(VirtualWaits::holdLock);
-		partner(VirtualWaits::send);
+		Waits.ends = false;
+		Waits.partner(Waits::hold);
+		Waits.partner(Waits::holdLock);
+		Waits.partner(Waits::send);
 		for (Job job : jobs)
 			job.start();
 		Thread.sleep(ms);
-		ends = true;
+		Waits.ends = true;
 		/* The partner may have gone before its last byte was read. */
-		out.writeByte(1);
+		Waits.out.writeByte(1);
 		for (Job job : jobs)
 			job.thread.join(1000);
 	}
@@ -223,7 +160,7 @@ public class VirtualWaits {
 	public static void main(String[] args) throws Exception {
 		Job[] jobs = jobs();
 
-		connect();
+		Waits.connect();
 		/* What is done for the first time takes long. */
 		runAll(jobs(), 500);
 		Thread.sleep(100);

@@ -16,10 +16,12 @@
 #define SCHEDULE "__schedule"
 #define WAKES	 "try_to_wake_up"
 
-static const struct {
+struct row {
 	enum wire_cause cause, of;
 	const char *name;
-} rows[] = {
+};
+
+static const struct row rows[] = {
 
 #define WIRE_WAIT_FRAME(cause, of, name) { WIRE_CAUSE_##cause, WIRE_CAUSE_##of, name },
 #include "wire_waits.def"
@@ -29,10 +31,7 @@ static const struct {
 /* What a virtual thread waits for calls some of java.base, which parks it. */
 #define LOOKED_AT_UNMOUNTED 20
 
-static const struct {
-	enum wire_cause cause, of;
-	const char *name;
-} unmounted_rows[] = {
+static const struct row unmounted_rows[] = {
 
 #define WIRE_UNMOUNTED_FRAME(cause, of, name) { WIRE_CAUSE_##cause, WIRE_CAUSE_##of, name },
 #include "wire_waits.def"
@@ -172,14 +171,14 @@ enum wire_cause wait_unmounted_cause(const struct profile *p, uint32_t stack_id,
 
 	for (uint32_t i = 0; i < stack.len && looked_at < LOOKED_AT_UNMOUNTED; i++) {
 		const struct profile_frame *frame = profile_get_frame(p, stack.frames[i]);
-		enum wire_cause found = WIRE_CAUSE_NONE;
+		enum wire_cause found;
 
-		if (frame_kind_is_java(frame->kind)) {
-			found = unmounted_frame_cause(p, frame, of);
-			looked_at++;
-		}
+		if (!frame_kind_is_java(frame->kind))
+			continue;
+		found = unmounted_frame_cause(p, frame, of);
 		if (found != WIRE_CAUSE_NONE)
 			return found;
+		looked_at++;
 	}
 	return of;
 }

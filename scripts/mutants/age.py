@@ -53,7 +53,7 @@ MUTANTS = [
            ["test_pipeline_calls"]),
     Mutant("age: tables of a chunk have no limit", "userspace/recording/write.c", "writer->table_bytes >= CHUNK_TABLE_BYTES ||", "", ["test_recording_times"]),
     Mutant("age: holes stay", "userspace/session/memory_plan.c", "resident <= guard->tidy_bytes + guard->limit_bytes / 128", "true", ["test_memory_guard"]),
-    Mutant("age: each look for holes pays for all", "userspace/session/memory_plan.c", "	guard->tidy_bytes = resident_bytes();\n", "", ["test_memory_guard"]),
+    Mutant("age: each look for holes pays for all", "userspace/session/memory_plan.c", "	guard->tidy_bytes = resident_bytes(guard);\n", "", ["test_memory_guard"]),
     Mutant("age: keys of threads stay for ever", STABLE, "if (table_bytes(table) <= JFR_STABLE_BYTES)", "if (1)", KEYS),
     Mutant("age: keys are counted by names", STABLE, "return table->names.bytes +", "return", KEYS),
     Mutant("age: keys of the last chunk go", STABLE, "if (bytes > KEPT_BYTES && ages[kept].used != table->chunks)", "if (bytes > KEPT_BYTES)", KEYS),

@@ -53,7 +53,7 @@ MUTANTS = [
     Mutant("reader: names without end", SYMBOLS, "if (len == left || len == most)", "if (0)", TESTS),
     Mutant("reader: its sentence as it is", READER, "*c = '?';", ";", TESTS),
     Mutant("reader: an answer of the last reader", LANE, "\tforget_process(lane);\n\tlane->left_about", "\tlane->left_about", LIFE),
-    Mutant("reader: what readers take does not count", GUARD, "resident_bytes() + reader_resident_bytes() +", "resident_bytes() +",
+    Mutant("reader: what readers take does not count", GUARD, "resident_bytes(guard) + reader_resident_bytes() +", "resident_bytes(guard) +",
            ["test_memory_guard"]),
     Mutant("reader: rows in any order", CFI, "(i && rows[i].offset <= rows[i - 1].offset) ||", "", ROWS),
     Mutant("reader: any kind of rule", CFI, "rows[i].rule.kind >= WIRE_RULE_KIND_COUNT)", "0)", ROWS),

@@ -283,11 +283,16 @@ SHOWN = [
 ]
 
 CALM = [
-    Mutant("turns: a busy host has as few as a calm one", RECORDER, "!rec->options->sinks.hurry && pipeline_is_calm(&rec->pipeline)", "!rec->options->sinks.hurry", ["test_recorder_loop"]),
-    Mutant("turns: so has one that is in a hurry", RECORDER, "!rec->options->sinks.hurry && pipeline_is_calm(&rec->pipeline)", "pipeline_is_calm(&rec->pipeline)", ["test_recorder_loop"]),
-    Mutant("turns: a calm host has as many as a busy one", RECORDER, "if (may_be_later &&", "if (0 &&", ["test_recorder_loop"]),
-    Mutant("turns: what the last turn brought is no sign of more", PIPELINE, "pipeline->arrived_before = pipeline->arrived;\n\tpipeline_take_records(pipeline);", "pipeline_take_records(pipeline);\n\tpipeline->arrived_before = pipeline->arrived;", ["test_pipeline_calm"]),
-    Mutant("turns: any number is next to nothing", PIPELINE, "pipeline->arrived - pipeline->arrived_before <= CALM_RECORDS &&", "", ["test_pipeline_calm"]),
+    Mutant("turns: a busy host has as few as a calm one", RECORDER, "pipeline_is_calm(&rec->pipeline) ? CALM_TURN_NS : TURN_NS", "CALM_TURN_NS", ["test_recorder_loop"]),
+    Mutant("turns: so has one that is in a hurry", RECORDER, "if (rec->options->sinks.hurry)\n\t\treturn HURRIED_TURN_NS;", "", ["test_recorder_loop"]),
+    Mutant("turns: a calm host has as many as a busy one", RECORDER, "loop_set_timer(rec->loop, period_ns, on_turn, rec);", "", ["test_recorder_loop"]),
+    Mutant("turns: what came between them is no sign of more", PIPELINE, "pipeline_take_records(pipeline);\n\tnote_rate(pipeline, now_ns);", "pipeline->turned_arrived = pipeline->arrived;\n\tpipeline_take_records(pipeline);\n\tnote_rate(pipeline, now_ns);", ["test_pipeline_calm"]),
+    Mutant("turns: so much in a turn, however long it was", PIPELINE, "CALM_RECORDS_PER_SECOND * took_ns", "CALM_RECORDS_PER_SECOND * 50 * NSEC_PER_MSEC", ["test_pipeline_calm"]),
+    Mutant("loop: all timers of who asks are set", "userspace/base/loop.c", "(*s)->fn == fn && (*s)->data == data", "(*s)->fn == fn", ["test_loop"]),
+    Mutant("loop: all functions of who asks are set", "userspace/base/loop.c", "(*s)->fn == fn && (*s)->data == data", "(*s)->data == data", ["test_loop"]),
+    Mutant("resident: the file of another process is believed", "userspace/base/budget/resident.c", "watch->is_open && watch->pid == pid && read_statm", "watch->is_open && read_statm", ["test_resident"]),
+    Mutant("resident: each look opens a file", "userspace/base/budget/resident.c", "watch->is_open && watch->pid == pid && read_statm(watch->fd, &resident)", "0", ["test_resident"]),
+    Mutant("turns: any number is next to nothing", PIPELINE, "pipeline->few_arrive &&", "", ["test_pipeline_calm"]),
     Mutant("turns: while agents are loaded nothing hurries", PIPELINE, "!agents_busy(pipeline->agents) &&", "", ["test_pipeline_calm"]),
     Mutant("turns: while files are parsed nothing hurries", PIPELINE, "!worker_pool_is_busy(pipeline->pool) &&", "", ["test_pipeline_calm"]),
     Mutant("workers: what is not reaped is no more", "userspace/base/worker.c", "busy = pool->unfinished || pool->finished.first;", "busy = pool->unfinished;", ["test_worker"]),

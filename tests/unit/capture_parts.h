@@ -46,6 +46,7 @@ struct bpf_session {
 
 struct rings {
 	int fd;
+	bool taker_waits;
 	bool has[CPUS];
 };
 
@@ -335,6 +336,16 @@ void rings_remove_side(struct rings *rings, const struct sideband *sideband)
 int rings_fd(const struct rings *rings)
 {
 	return rings->fd;
+}
+
+int rings_edge_fd(const struct rings *rings)
+{
+	return rings->fd + 1;
+}
+
+void rings_taker_waits(struct rings *rings, bool waits)
+{
+	rings->taker_waits = waits;
 }
 
 uint64_t rings_bytes(const struct rings *rings)

@@ -41,6 +41,9 @@ static struct {
 	bool is_calm; /* next to nothing comes */
 	unsigned int timer_count;
 	loop_fn on_fd, on_deadline;
+	void (*on_wait)(bool waits, void *data);
+	bool waits; /* the rings' drainer */
+	unsigned int waits_told;
 	loop_signal_fn on_signal;
 	void *recorder, *drive; /* whose functions they are */
 	uint64_t deadline_ns;
@@ -101,6 +104,22 @@ int loop_add_fd(struct loop *loop, int fd, loop_fn fn, void *data, struct err *e
 	return step("fd", err);
 }
 
+int loop_add_edge(struct loop *loop, int fd, loop_fn fn, void *data, struct err *err)
+{
+	assert_ptr_equal(loop, LOOP);
+	assert_int_equal(fd, 98);
+	assert_ptr_equal(data, run.recorder);
+	assert_true(fn == run.on_fd);
+	return step("edge", err);
+}
+
+void loop_on_wait(struct loop *loop, void (*fn)(bool waits, void *data), void *data)
+{
+	assert_ptr_equal(loop, LOOP);
+	assert_ptr_equal(data, run.recorder);
+	run.on_wait = fn;
+}
+
 int loop_add_timer(struct loop *loop, uint64_t period_ns, loop_fn fn, void *data, struct err *err)
 {
 	char name[] = "timer0";
@@ -111,6 +130,14 @@ int loop_add_timer(struct loop *loop, uint64_t period_ns, loop_fn fn, void *data
 	assert_true(run.timer_count < 6);
 	run.timers[run.timer_count++] = (struct timer){ period_ns, fn, data };
 	return step(name, err);
+}
+
+void loop_set_timer(struct loop *loop, uint64_t period_ns, loop_fn fn, const void *data)
+{
+	assert_ptr_equal(loop, LOOP);
+	for (unsigned int i = 0; i < run.timer_count; i++)
+		if (run.timers[i].fn == fn && run.timers[i].data == data)
+			run.timers[i].period_ns = period_ns;
 }
 
 int loop_add_deadline(struct loop *loop, uint64_t deadline_ns, loop_fn fn, void *data,
@@ -190,6 +217,19 @@ int capture_fd(const struct capture *capture)
 {
 	assert_ptr_equal(capture, CAPTURE);
 	return 99;
+}
+
+int capture_edge_fd(const struct capture *capture)
+{
+	assert_ptr_equal(capture, CAPTURE);
+	return 98;
+}
+
+void capture_drainer_waits(struct capture *capture, bool waits)
+{
+	assert_ptr_equal(capture, CAPTURE);
+	run.waits = waits;
+	run.waits_told++;
 }
 
 int capture_update_cpus(struct capture *capture, struct err *err)

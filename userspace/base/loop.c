@@ -14,8 +14,9 @@ enum source_kind { SOURCE_FD, SOURCE_TIMER, SOURCE_DEADLINE, SOURCE_SIGNALS };
 
 struct source {
 	enum source_kind kind;
-	int fd;	   /* owned unless SOURCE_FD */
-	bool past; /* met, or forgotten; its memory goes at the end of the round */
+	int fd;	       /* owned unless SOURCE_FD */
+	uint32_t edge; /* EPOLLET, or 0 */
+	bool past;     /* met, or forgotten; its memory goes at the end of the round */
 	loop_fn fn;
 	loop_signal_fn signal_fn;
 	void *data;
@@ -23,7 +24,9 @@ struct source {
 
 struct loop {
 	int epoll_fd;
-	VEC(struct source *) sources; /* owned */
+	VEC(struct source *) sources;		 /* owned */
+	void (*wait_fn)(bool waits, void *data); /* NULL: nobody is told */
+	void *wait_data;
 	bool quit;
 	bool have_signals;
 	sigset_t old_mask;
@@ -79,7 +82,7 @@ void loop_free(struct loop *loop)
 /* Takes SOURCE over also on failure. */
 static int source_add(struct loop *loop, struct source *source, struct err *err)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
+	struct epoll_event event = { .events = EPOLLIN | source->edge, .data.ptr = source };
 
 	if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, source->fd, &event) < 0) {
 		int rc = -errno;
@@ -109,6 +112,15 @@ int loop_add_fd(struct loop *loop, int fd, loop_fn fn, void *data, struct err *e
 	return source_add(loop, source, err);
 }
 
+int loop_add_edge(struct loop *loop, int fd, loop_fn fn, void *data, struct err *err)
+{
+	struct source *source = source_new(SOURCE_FD, fd, data);
+
+	source->fn = fn;
+	source->edge = EPOLLET;
+	return source_add(loop, source, err);
+}
+
 static struct timespec to_timespec(uint64_t ns)
 {
 	return (struct timespec){ (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) };
@@ -128,15 +140,31 @@ static int timer_add(struct loop *loop, struct source *source, const struct itim
 	return source_add(loop, source, err);
 }
 
+/* A period of zero would disarm the timer. */
+static struct itimerspec every(uint64_t period_ns)
+{
+	const struct timespec period = to_timespec(MAX(period_ns, 1));
+
+	return (struct itimerspec){ period, period };
+}
+
 int loop_add_timer(struct loop *loop, uint64_t period_ns, loop_fn fn, void *data, struct err *err)
 {
 	struct source *source = source_new(SOURCE_TIMER, -1, data);
-	struct itimerspec when;
+	const struct itimerspec when = every(period_ns);
 
-	/* A period of zero would disarm the timer. */
-	when.it_value = when.it_interval = to_timespec(period_ns ? period_ns : 1);
 	source->fn = fn;
 	return timer_add(loop, source, &when, 0, err);
+}
+
+void loop_set_timer(struct loop *loop, uint64_t period_ns, loop_fn fn, const void *data)
+{
+	const struct itimerspec when = every(period_ns);
+	struct source **s;
+
+	vec_for_each (s, &loop->sources)
+		if ((*s)->kind == SOURCE_TIMER && (*s)->fn == fn && (*s)->data == data)
+			timerfd_settime((*s)->fd, 0, &when, NULL);
 }
 
 int loop_add_deadline(struct loop *loop, uint64_t deadline_ns, loop_fn fn, void *data,
@@ -222,10 +250,18 @@ static void sweep(struct loop *loop)
 	loop->sources.len = kept;
 }
 
+void loop_on_wait(struct loop *loop, void (*fn)(bool waits, void *data), void *data)
+{
+	loop->wait_fn = fn;
+	loop->wait_data = data;
+}
+
 void loop_forget(struct loop *loop, const void *data)
 {
 	struct source **s;
 
+	if (loop->wait_data == data)
+		loop->wait_fn = NULL;
 	vec_for_each (s, &loop->sources) {
 		if ((*s)->data != data || (*s)->kind == SOURCE_SIGNALS || (*s)->past)
 			continue;
@@ -234,16 +270,26 @@ void loop_forget(struct loop *loop, const void *data)
 	}
 }
 
+static void tell_waiting(struct loop *loop, bool waits)
+{
+	if (loop->wait_fn)
+		loop->wait_fn(waits, loop->wait_data);
+}
+
 int loop_run(struct loop *loop, struct err *err)
 {
 	struct epoll_event events[16];
 
 	loop->quit = false;
 	while (!loop->quit) {
-		int n = epoll_wait(loop->epoll_fd, events, ARRAY_SIZE(events), -1);
+		int n;
 
-		if (n < 0 && errno != EINTR)
-			return err_sys(err, -errno, "cannot wait for events");
+		tell_waiting(loop, true);
+		n = epoll_wait(loop->epoll_fd, events, ARRAY_SIZE(events), -1);
+		n = n < 0 ? -errno : n;
+		tell_waiting(loop, false);
+		if (n < 0 && n != -EINTR)
+			return err_sys(err, n, "cannot wait for events");
 		for (int i = 0; i < n && !loop->quit; i++)
 			dispatch(events[i].data.ptr);
 		sweep(loop);

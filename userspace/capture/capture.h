@@ -104,8 +104,12 @@ void capture_stop(struct capture *capture);
 /* Deliver everything that is in the rings now. */
 void capture_drain(struct capture *capture, const struct capture_handler *handler);
 
-/* Readable when a ring wants to be drained (an epoll descriptor); borrowed. */
+/* Readable when there is something to be drained (an epoll descriptor); borrowed. */
 int capture_fd(const struct capture *capture);
+/* Has an edge (EPOLLET) when a ring is to be drained; borrowed. */
+int capture_edge_fd(const struct capture *capture);
+/* Who drains waits for both from now on, or is at something else; at first he is (ring_pump_taker_waits()). */
+void capture_drainer_waits(struct capture *capture, bool waits);
 
 /*
  * Open events on cpus that came online and forget those that went, also of those that did both since the

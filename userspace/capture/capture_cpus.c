@@ -240,6 +240,16 @@ int capture_fd(const struct capture *c)
 	return c->epoll_fd;
 }
 
+int capture_edge_fd(const struct capture *c)
+{
+	return rings_edge_fd(c->rings);
+}
+
+void capture_drainer_waits(struct capture *c, bool waits)
+{
+	rings_taker_waits(c->rings, waits);
+}
+
 /* A cpu that came online: its ring first, so that no sample finds none. */
 static int capture_reopen_cpu(struct capture *c, unsigned int cpu, struct err *err)
 {

@@ -4,7 +4,6 @@
 #include <malloc.h>
 #include <string.h>
 
-#include "base/budget/resident.h"
 #include "base/clock.h"
 #include "base/macros.h"
 #include "elf/reader/reader.h"
@@ -16,7 +15,7 @@
  */
 #define OWN_BYTES (28ULL << 20)
 #define SHED_NS	  (500 * NSEC_PER_MSEC)
-/* In which an eighth of the limit is not filled: to look costs 50 us. */
+/* In which an eighth of the limit is not filled: to look costs 10 us. */
 #define EIGHTH_NS (100 * NSEC_PER_MSEC)
 
 void memory_plan_begin(struct memory_plan *plan, uint64_t limit_bytes)
@@ -51,14 +50,14 @@ void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes)
 /* --- guard ------------------------------------------------------------------------------------ */
 
 /* 0: no /proc, nothing to watch. */
-static uint64_t resident_bytes(void)
+static uint64_t resident_bytes(struct memory_guard *guard)
 {
-	return resident_read(0).resident_bytes;
+	return resident_watch_read(&guard->self, 0).resident_bytes;
 }
 
-static uint64_t taken_bytes(const struct memory_guard *guard)
+static uint64_t taken_bytes(struct memory_guard *guard)
 {
-	return resident_bytes() + reader_resident_bytes() + guard->map_bytes;
+	return resident_bytes(guard) + reader_resident_bytes() + guard->map_bytes;
 }
 
 void memory_guard_init(struct memory_guard *guard, uint64_t limit_bytes, uint64_t map_bytes)
@@ -66,6 +65,11 @@ void memory_guard_init(struct memory_guard *guard, uint64_t limit_bytes, uint64_
 	memset(guard, 0, sizeof(*guard));
 	guard->limit_bytes = limit_bytes;
 	guard->map_bytes = map_bytes;
+}
+
+void memory_guard_release(struct memory_guard *guard)
+{
+	resident_watch_release(&guard->self);
 }
 
 bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns)
@@ -86,12 +90,12 @@ bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns)
 	return true;
 }
 
-bool memory_guard_is_near(const struct memory_guard *guard)
+bool memory_guard_is_near(struct memory_guard *guard)
 {
 	return taken_bytes(guard) >= MAX(guard->limit_bytes / 8, 1) * 7;
 }
 
-bool memory_guard_is_full(const struct memory_guard *guard)
+bool memory_guard_is_full(struct memory_guard *guard)
 {
 	return taken_bytes(guard) >= guard->limit_bytes;
 }
@@ -103,12 +107,12 @@ void memory_guard_trim(void)
 
 void memory_guard_tidy(struct memory_guard *guard)
 {
-	uint64_t resident = resident_bytes();
+	uint64_t resident = resident_bytes(guard);
 
 	if (guard->tidy_bytes && resident <= guard->tidy_bytes + guard->limit_bytes / 128)
 		return;
 	malloc_trim(0);
-	guard->tidy_bytes = resident_bytes();
+	guard->tidy_bytes = resident_bytes(guard);
 }
 
 /*

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/budget/resident.h"
+
 #define MEMORY_DEFAULT_LIMIT_BYTES (128ULL << 20)
 /* Less does not hold the program, its rings and the code of a few processes. */
 #define MEMORY_LEAST_LIMIT_BYTES (48ULL << 20)
@@ -51,15 +53,17 @@ struct memory_guard {
 	uint64_t sheds;
 	uint64_t
 		tidy_bytes; /* what was resident after memory_guard_tidy() had something to do; 0: it had not yet */
+	struct resident_watch self;
 };
 
 void memory_guard_init(struct memory_guard *guard, uint64_t limit_bytes, uint64_t map_bytes);
+void memory_guard_release(struct memory_guard *guard);
 /* Is it time to give up what can be had again? Not more often than every half a second. */
 bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns);
 /* There is as much as a moment ago: what was given up did not do. */
-bool memory_guard_is_near(const struct memory_guard *guard);
+bool memory_guard_is_near(struct memory_guard *guard);
 /* There is as much as there may be, whatever was given up. */
-bool memory_guard_is_full(const struct memory_guard *guard);
+bool memory_guard_is_full(struct memory_guard *guard);
 /* Give what was freed back to the kernel. */
 void memory_guard_trim(void);
 /*

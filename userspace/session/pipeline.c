@@ -28,8 +28,8 @@
 #define EXPIRE_NS (2 * NSEC_PER_SEC)
 /* To find them all processes are looked at. */
 #define EXPIRE_PAUSE_NS (500 * NSEC_PER_MSEC)
-/* In 50 ms: of five cpus at 99 Hz. */
-#define CALM_RECORDS 25
+/* Of five cpus at 99 Hz. */
+#define CALM_RECORDS_PER_SECOND 500
 /* A host of a thousand processes takes a third of a millisecond. */
 #define CHECK_NS (10 * NSEC_PER_SEC)
 /* Of the processes that were there at the start and have no sample yet: 40 us each. */
@@ -189,6 +189,7 @@ void pipeline_release(struct pipeline *pipeline)
 	jvm_phases_release(&pipeline->phases);
 	ledger_release(&pipeline->ledger);
 	profile_release(&pipeline->profile);
+	memory_guard_release(&pipeline->guard);
 }
 
 static void add_events(struct pipeline *pipeline)
@@ -244,13 +245,24 @@ static void make_room(struct pipeline *pipeline, uint64_t now_ns)
 		memory_guard_trim();
 }
 
+static void note_rate(struct pipeline *pipeline, uint64_t now_ns)
+{
+	uint64_t came = pipeline->arrived - pipeline->turned_arrived;
+	uint64_t took_ns = now_ns - pipeline->turned_ns;
+
+	pipeline->few_arrive =
+		pipeline->turned_ns && came * NSEC_PER_SEC <= CALM_RECORDS_PER_SECOND * took_ns;
+	pipeline->turned_arrived = pipeline->arrived;
+	pipeline->turned_ns = now_ns;
+}
+
 void pipeline_turn(struct pipeline *pipeline)
 {
 	uint64_t now_ns = clock_now_ns();
 	uint64_t watermark_ns = now_ns - HOLD_NS;
 
-	pipeline->arrived_before = pipeline->arrived;
 	pipeline_take_records(pipeline);
+	note_rate(pipeline, now_ns);
 	image_cache_look(pipeline->images);
 	registry_complete(pipeline->registry, COMPLETED_PER_TURN);
 	worker_pool_reap(pipeline->pool);
@@ -281,9 +293,8 @@ void pipeline_turn(struct pipeline *pipeline)
 
 bool pipeline_is_calm(const struct pipeline *pipeline)
 {
-	return pipeline->arrived - pipeline->arrived_before <= CALM_RECORDS &&
-	       !worker_pool_is_busy(pipeline->pool) && !agents_busy(pipeline->agents) &&
-	       !pipeline_queue_is_full(pipeline);
+	return pipeline->few_arrive && !worker_pool_is_busy(pipeline->pool) &&
+	       !agents_busy(pipeline->agents) && !pipeline_queue_is_full(pipeline);
 }
 
 /* --- lost samples, flush, finish -------------------------------------------------------------- */

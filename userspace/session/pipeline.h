@@ -104,10 +104,12 @@ struct pipeline {
 	uint32_t event_ids[WIRE_MAX_EVENTS];
 	uint32_t tables_serial; /* grows when the profile's tables are emptied */
 
-	uint64_t arrived, arrived_before; /* records so far, and before the last turn */
-	uint64_t applied_ns;		  /* time of the newest item that was applied */
-	uint64_t checked_ns;		  /* when we last looked who is still there */
-	uint64_t expired_ns;		  /* when those that are not were last forgotten */
+	uint64_t arrived;		    /* records so far */
+	uint64_t turned_arrived, turned_ns; /* at the last turn; 0: there was none */
+	bool few_arrive;		    /* between the last two turns next to nothing came */
+	uint64_t applied_ns;		    /* time of the newest item that was applied */
+	uint64_t checked_ns;		    /* when we last looked who is still there */
+	uint64_t expired_ns;		    /* when those that are not were last forgotten */
 	uint64_t stalled_since_ns;
 	/* No sample waits until the image cache has parsed more than this many files. */
 	bool gave_up;

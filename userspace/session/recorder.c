@@ -38,8 +38,8 @@ struct recorder {
 	struct registry *registry; /* owned; NULL: the pipeline has it */
 	struct pipeline pipeline;
 	uint64_t start_ns, elapsed_ns;
-	uint64_t turned_ns;
-	struct err failure; /* of a sink */
+	uint64_t turned_ns, period_ns; /* of the last turn, and until the next one */
+	struct err failure;	       /* of a sink */
 };
 
 static void fail(struct recorder *rec, int r)
@@ -72,14 +72,24 @@ void recorder_turn(struct recorder *rec)
 	fail(rec, sinks_turn(&rec->options->sinks, &rec->failure));
 }
 
+static uint64_t choose_period_ns(const struct recorder *rec)
+{
+	if (rec->options->sinks.hurry)
+		return HURRIED_TURN_NS;
+	return pipeline_is_calm(&rec->pipeline) ? CALM_TURN_NS : TURN_NS;
+}
+
 static void on_turn(void *data)
 {
 	struct recorder *rec = data;
-	bool may_be_later = !rec->options->sinks.hurry && pipeline_is_calm(&rec->pipeline);
+	uint64_t period_ns;
 
-	if (may_be_later && clock_now_ns() - rec->turned_ns < CALM_TURN_NS - TURN_NS / 2)
-		return;
 	recorder_turn(rec);
+	period_ns = choose_period_ns(rec);
+	if (period_ns == rec->period_ns)
+		return;
+	rec->period_ns = period_ns;
+	loop_set_timer(rec->loop, period_ns, on_turn, rec);
 }
 
 static void on_flush(void *data)
@@ -98,19 +108,29 @@ static void on_cpus(void *data)
 	capture_update_cpus(rec->capture, &ignored);
 }
 
+static void on_wait(bool waits, void *data)
+{
+	struct recorder *rec = data;
+
+	capture_drainer_waits(rec->capture, waits);
+}
+
 static int add_sources(struct recorder *rec, struct err *err)
 {
 	const struct recorder_options *options = rec->options;
 	uint64_t flush_ns = options->flush_ns ? options->flush_ns : DEFAULT_FLUSH_NS;
-	uint64_t turn_ns = rec->options->sinks.hurry ? HURRIED_TURN_NS : TURN_NS;
 	int r = loop_add_fd(rec->loop, capture_fd(rec->capture), on_records, rec, err);
 
 	if (r == 0)
-		r = loop_add_timer(rec->loop, turn_ns, on_turn, rec, err);
+		r = loop_add_edge(rec->loop, capture_edge_fd(rec->capture), on_records, rec, err);
+	rec->period_ns = options->sinks.hurry ? HURRIED_TURN_NS : TURN_NS;
+	if (r == 0)
+		r = loop_add_timer(rec->loop, rec->period_ns, on_turn, rec, err);
 	if (r == 0)
 		r = loop_add_timer(rec->loop, flush_ns, on_flush, rec, err);
 	if (r == 0)
 		r = loop_add_timer(rec->loop, CPU_CHECK_NS, on_cpus, rec, err);
+	loop_on_wait(rec->loop, on_wait, rec);
 	return r;
 }
 

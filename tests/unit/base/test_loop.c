@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/loop.h"
+#include "base/strbuf.h"
 
 static struct loop *loop;
 static struct err err;
@@ -56,6 +57,62 @@ static void test_fd(void **state)
 	assert_int_equal(loop_add_fd(loop, -1, quit, NULL, &err), -EBADF);
 }
 
+static void count_edge(void *data)
+{
+	++*(int *)data;
+}
+
+/* What is there already is an edge, and what comes. */
+static void test_edge(void **state)
+{
+	int edges = 0;
+
+	(void)state;
+	assert_int_equal(write(pipe_fds[1], "a", 1), 1);
+	assert_int_equal(loop_add_edge(loop, pipe_fds[0], count_edge, &edges, &err), 0);
+	for (int i = 1; i <= 3; i++) {
+		assert_int_equal(loop_add_deadline(loop, clock_now_ns() + 20 * NSEC_PER_MSEC, quit,
+						   NULL, &err),
+				 0);
+		assert_int_equal(loop_run(loop, &err), 0);
+		assert_int_equal(edges, i);
+		assert_int_equal(write(pipe_fds[1], "b", 1), 1);
+	}
+	assert_int_equal(loop_add_edge(loop, -1, count_edge, &edges, &err), -EBADF);
+}
+
+static void note_wait(bool waits, void *data)
+{
+	struct strbuf *log = data;
+
+	strbuf_addstr(log, waits ? "waits " : "works ");
+}
+
+static void note_call(void *data)
+{
+	struct strbuf *log = data;
+
+	strbuf_addstr(log, "call ");
+	if (++calls == 2)
+		loop_quit(loop);
+}
+
+static void test_waits(void **state)
+{
+	_cleanup_strbuf_ struct strbuf log = STRBUF_INIT;
+
+	(void)state;
+	loop_on_wait(loop, note_wait, &log);
+	assert_int_equal(loop_add_timer(loop, 1000000, note_call, &log, &err), 0);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_string_equal(strbuf_str(&log), "waits works call waits works call ");
+	loop_forget(loop, &log);
+	strbuf_reset(&log);
+	assert_int_equal(loop_add_deadline(loop, 0, quit, NULL, &err), 0);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(log.len, 0);
+}
+
 static void tick(void *data)
 {
 	(void)data;
@@ -69,6 +126,30 @@ static void test_timer(void **state)
 
 	(void)state;
 	assert_int_equal(loop_add_timer(loop, 5000000, tick, NULL, &err), 0);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(calls, 3);
+	assert_true(clock_now_ns() - begin >= 15000000);
+}
+
+static void never(void *data)
+{
+	(void)data;
+	fail();
+}
+
+/* The one that is meant, and no other. */
+static void test_timer_is_set(void **state)
+{
+	uint64_t begin = clock_now_ns();
+	const uint64_t hour = 3600 * NSEC_PER_SEC;
+	int other;
+
+	(void)state;
+	assert_int_equal(loop_add_timer(loop, hour, tick, NULL, &err), 0);
+	assert_int_equal(loop_add_timer(loop, hour, never, NULL, &err), 0);
+	assert_int_equal(loop_add_timer(loop, hour, tick, &other, &err), 0);
+	loop_set_timer(loop, 1, never, &other);
+	loop_set_timer(loop, 5000000, tick, NULL);
 	assert_int_equal(loop_run(loop, &err), 0);
 	assert_int_equal(calls, 3);
 	assert_true(clock_now_ns() - begin >= 15000000);
@@ -176,7 +257,8 @@ static void test_forget(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_fd),	    TEST(test_timer),	       TEST(test_past_deadline_fires_once),
+		TEST(test_fd),	    TEST(test_timer),	       TEST(test_timer_is_set),
+		TEST(test_edge),    TEST(test_waits),	       TEST(test_past_deadline_fires_once),
 		TEST(test_signals), TEST(test_ignored_hangup), TEST(test_run_again),
 		TEST(test_forget),
 	};

@@ -38,6 +38,81 @@ static void while_nobody_takes(void **state)
 	expect_all();
 }
 
+static bool consumes_soon(int before, int ms)
+{
+	for (int i = 0; i < ms && f.consumes == before; i++)
+		usleep(1000);
+	return f.consumes > before;
+}
+
+/* Until it has seen that he waits. */
+static void rest(void)
+{
+	int before;
+
+	ring_pump_taker_waits(f.pump, true);
+	do {
+		before = f.consumes;
+		wake();
+	} while (consumes_soon(before, 300));
+}
+
+/* He is woken himself; at work he is relieved after some milliseconds, for as long as he is. */
+static void while_the_taker_waits(void **state)
+{
+	struct pollfd rings;
+	int before;
+
+	(void)state;
+	start();
+	rings = (struct pollfd){ .fd = ring_pump_rings_fd(f.pump), .events = POLLIN };
+	for (int round = 0; round < 2; round++) {
+		rest();
+		before = f.consumes;
+		make(2, 100);
+		wake();
+		assert_false(consumes_soon(before, 250));
+		assert_int_equal(poll(&rings, 1, 0), 1);
+		/* Soon done. */
+		ring_pump_taker_waits(f.pump, false);
+		take();
+		ring_pump_taker_waits(f.pump, true);
+		before = f.consumes;
+		wake();
+		assert_false(consumes_soon(before, 50));
+		ring_pump_taker_waits(f.pump, false);
+		make(3, 100);
+		for (int i = 0; i < 3; i++) {
+			before = f.consumes;
+			wake();
+			assert_true(consumes_soon(before, SOON_MS));
+		}
+		assert_true(has_news(SOON_MS));
+		take();
+		expect_all();
+	}
+}
+
+/* Then both look, so that no ring fills up while he is waited for. */
+static void a_flood_while_the_taker_waits(void **state)
+{
+	int before;
+
+	(void)state;
+	start();
+	for (int i = 0; i < 3; i++) {
+		before = f.consumes;
+		make(1, MIB);
+		wake();
+		assert_true(consumes_soon(before, SOON_MS));
+		assert_true(has_news(SOON_MS));
+		ring_pump_taker_waits(f.pump, true);
+	}
+	take();
+	expect_all();
+	rest();
+}
+
 /* A wake-up for records that were taken meanwhile is no news. */
 static void nothing_there(void **state)
 {
@@ -47,9 +122,7 @@ static void nothing_there(void **state)
 	start();
 	before = f.consumes;
 	wake();
-	for (int i = 0; i < SOON_MS && f.consumes == before; i++)
-		usleep(1000);
-	assert_true(f.consumes > before);
+	assert_true(consumes_soon(before, SOON_MS));
 	assert_false(has_news(50));
 }
 
@@ -149,7 +222,7 @@ static void no_descriptor_left(void **state)
 	(void)state;
 	assert_int_equal(ring_pump_add(f.pump, 3), 0);
 	getrlimit(RLIMIT_NOFILE, &old);
-	for (unsigned int room = 0; room < 2; room++) {
+	for (unsigned int room = 0; room < 3; room++) {
 		int next = dup(0);
 
 		close(next);
@@ -169,6 +242,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(without_a_thread),
 		TEST(while_nobody_takes),
+		TEST(while_the_taker_waits),
+		TEST(a_flood_while_the_taker_waits),
 		TEST(nothing_there),
 		TEST(no_more_than_has_room),
 		TEST(a_record_that_is_larger),

@@ -106,7 +106,7 @@ static void only_its_commands_end_is_its_end(void **state)
 	assert_int_equal(run.quits, 1);
 	assert_string_equal(
 		strbuf_str(&run.log),
-		"loop prepare open snapshot wait init begin meet fd timer0 timer1 timer2 signals "
+		"loop prepare open snapshot wait init begin meet fd edge timer0 timer1 timer2 signals "
 		"start parked go run restore look stop forget finish "
 		"restore forget release free free-loop ");
 }
@@ -137,9 +137,8 @@ static void expect_after(const struct drive_options *options, const char *failin
 /* What was opened is released, and nothing is begun. */
 static void what_cannot_be_opened(void **state)
 {
-	static const char *const sources[] = {
-		"init", "begin", "fd", "timer0", "timer1", "timer2"
-	};
+	static const char *const sources[] = { "init",	 "begin",  "fd",    "edge",
+					       "timer0", "timer1", "timer2" };
 	const struct drive_options options = { .command = argv, .progress = see_progress };
 
 	(void)state;

@@ -2,38 +2,27 @@
 /* When memory is given up, by what the kernel says of it; and what the allocator is told. */
 #include "test.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "elf/reader/reader.h"
 #include "session/memory_plan.h"
 
 #define SECOND NSEC_PER_SEC
 
 static struct {
-	const char *statm; /* NULL: it cannot be read */
-	uint64_t readers;  /* bytes */
+	uint64_t readers; /* bytes */
 	unsigned int trims;
 	size_t kept;
 	int arenas, mmap_threshold, trim_threshold;
 } f;
 
-/* --- in place of base/file.c and the C library --- */
-
-int file_read(const char *path, size_t limit, struct strbuf *out)
-{
-	assert_string_equal(path, "/proc/self/statm");
-	assert_true(limit >= 64);
-	if (!f.statm)
-		return -ENOENT;
-	/* Of the seven numbers those of data, … do not matter. */
-	strbuf_addf(out, "%s 0 0 0 0 0", f.statm);
-	return 0;
-}
+/* --- in place of the C library --- */
 
 int malloc_trim(size_t pad)
 {
@@ -60,6 +49,25 @@ uint64_t reader_resident_bytes(void)
 	return f.readers;
 }
 
+/* --- in place of /proc/self/statm --- */
+
+/* Of its seven numbers those of data, … do not matter. */
+static void show(struct memory_guard *guard, const char *statm)
+{
+	char path[64];
+	int fd;
+
+	if (!guard->self.is_open)
+		guard->self =
+			(struct resident_watch){ true, memfd_create("statm", MFD_CLOEXEC), 0 };
+	assert_true(guard->self.fd >= 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", guard->self.fd);
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_true(dprintf(fd, "%s 0 0 0 0 0", statm) > 0);
+	close(fd);
+}
+
 /* --- */
 
 static int set_up(void **state)
@@ -78,9 +86,10 @@ static bool wants_room(const char *statm)
 
 	memset(&guard, 0xee, sizeof(guard));
 	memory_guard_init(&guard, 8000 * page, 1000 * page);
-	f.statm = statm;
+	show(&guard, statm);
 	wants = memory_guard_wants_room(&guard, SECOND);
 	assert_int_equal(guard.sheds, wants);
+	memory_guard_release(&guard);
 	return wants;
 }
 
@@ -107,7 +116,6 @@ static void readers_count(void **state)
 static void without_proc(void **state)
 {
 	(void)state;
-	assert_false(wants_room(NULL));
 	assert_false(wants_room(""));
 	assert_false(wants_room("90000"));
 	assert_false(wants_room("90000 "));
@@ -121,13 +129,14 @@ static void not_all_the_time(void **state)
 	struct memory_guard guard;
 
 	(void)state;
-	f.statm = "9 9";
 	memory_guard_init(&guard, 8, 0);
+	show(&guard, "9 9");
 	assert_false(memory_guard_wants_room(&guard, SECOND / 2 - 1));
 	assert_true(memory_guard_wants_room(&guard, SECOND / 2));
 	assert_false(memory_guard_wants_room(&guard, SECOND - 1));
 	assert_true(memory_guard_wants_room(&guard, SECOND));
 	assert_int_equal(guard.sheds, 2);
+	memory_guard_release(&guard);
 }
 
 /* When it is asked again that found no room at AT_NS. */
@@ -135,9 +144,9 @@ static uint64_t looks_again_ns(struct memory_guard *guard, const char *statm, ui
 {
 	uint64_t step_ns = SECOND / 100, ns = at_ns;
 
-	f.statm = statm;
+	show(guard, statm);
 	assert_false(memory_guard_wants_room(guard, at_ns));
-	f.statm = "9000 9000";
+	show(guard, "9000 9000");
 	while (!memory_guard_wants_room(guard, ns))
 		ns += step_ns;
 	return ns - at_ns;
@@ -156,6 +165,7 @@ static void far_below_it_is_looked_seldom(void **state)
 	assert_int_equal(looks_again_ns(&guard, "9000 5000", 20 * SECOND), SECOND / 10);
 	assert_int_equal(looks_again_ns(&guard, "9000 5500", 30 * SECOND), SECOND * 5 / 100);
 	assert_int_equal(looks_again_ns(&guard, "9000 5999", 40 * SECOND), SECOND / 100);
+	memory_guard_release(&guard);
 }
 
 /* All that is free goes back; no arena or threshold keeps a large file's parsing. */
@@ -199,20 +209,21 @@ static void holes_are_given_back(void **state)
 
 	(void)state;
 	memory_guard_init(&guard, 12800 * page, 0);
-	f.statm = "9000 1000 1";
+	show(&guard, "9000 1000 1");
 	memory_guard_tidy(&guard);
 	assert_int_equal(f.trims, 1);
 	assert_int_equal(f.kept, 0);
-	f.statm = "9000 1100 1";
+	show(&guard, "9000 1100 1");
 	memory_guard_tidy(&guard);
 	assert_int_equal(f.trims, 1);
-	f.statm = "9000 1101 1";
+	show(&guard, "9000 1101 1");
 	memory_guard_tidy(&guard);
 	memory_guard_tidy(&guard);
 	assert_int_equal(f.trims, 2);
-	f.statm = "9000 1202 1";
+	show(&guard, "9000 1202 1");
 	memory_guard_tidy(&guard);
 	assert_int_equal(f.trims, 3);
+	memory_guard_release(&guard);
 }
 
 int main(void)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "fake_registry.h"
+#include "idle_rings.h"
 #include "recorder_jvms.h"
 #include "session/pipeline.h"
 #include "session/pipeline_arrive.h"

@@ -80,28 +80,44 @@ static void a_calm_turn_is_whole(void **state)
 	recorder_free(recorder);
 }
 
-/* Every second one, where next to nothing comes. */
+/* Half as many, where next to nothing comes, and as many again when it does. */
 static void turns_of_a_calm_host(void **state)
 {
+	const struct {
+		bool is_calm;
+		uint64_t period_ns;
+	} turns[] = { { false, 50 * MS }, { true, 100 * MS }, { true, 100 * MS },
+		      { false, 50 * MS }, { false, 50 * MS }, { true, 100 * MS } };
 	struct recorder_options options;
 	struct recorder *recorder = open_with(&options, &calm_ops);
 	const struct timer *timer = &run.timers[0];
 
 	(void)state;
-	for (unsigned int i = 1; i <= 6; i++) {
-		run.is_calm = i > 2;
-		fake_advance(50 * MS);
+	for (unsigned int i = 0; i < ARRAY_SIZE(turns); i++) {
+		run.is_calm = turns[i].is_calm;
+		fake_advance(timer->period_ns);
 		timer->fn(timer->data);
-		assert_int_equal(run.turns, i < 3 ? i : 2 + (i - 2) / 2);
+		assert_int_equal(run.turns, i + 1);
+		assert_int_equal(timer->period_ns, turns[i].period_ns);
 	}
-	/* A timer that comes somewhat early. */
-	fake_advance(50 * MS);
-	timer->fn(timer->data);
-	fake_advance(48 * MS);
-	timer->fn(timer->data);
-	assert_int_equal(run.turns, 5);
 	assert_int_equal(run.drains, 0);
 	run.is_calm = false;
+	recorder_free(recorder);
+}
+
+/* Who empties the rings meanwhile is told what the loop does. */
+static void while_the_loop_waits(void **state)
+{
+	struct recorder_options options;
+	struct recorder *recorder = open_with(&options, &calm_ops);
+
+	(void)state;
+	run.waits_told = 0;
+	for (unsigned int i = 0; i < 4; i++) {
+		run.on_wait(i % 2, run.recorder);
+		assert_int_equal(run.waits, i % 2);
+	}
+	assert_int_equal(run.waits_told, 4);
 	recorder_free(recorder);
 }
 
@@ -119,6 +135,7 @@ static void turns_of_a_calm_host_in_a_hurry(void **state)
 	run.timers[0].fn(run.timers[0].data);
 	assert_int_equal(run.turns, 1);
 	assert_int_equal(run.drains, 1);
+	assert_int_equal(run.timers[0].period_ns, 20 * MS);
 	run.is_calm = false;
 	recorder_free(recorder);
 }
@@ -232,6 +249,7 @@ int main(void)
 		TEST(a_hurried_turn_is_a_drain),
 		TEST(a_calm_turn_is_whole),
 		TEST(turns_of_a_calm_host),
+		TEST(while_the_loop_waits),
 		TEST(turns_of_a_calm_host_in_a_hurry),
 		TEST(a_sink_that_fails),
 		TEST(memory_runs_out),

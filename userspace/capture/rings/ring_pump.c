@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -25,6 +26,11 @@
 #define SIDE_MS	     20
 #define CALM_SIDE_MS 100
 
+/* So long may the one who takes be at something else before the thread is woken. */
+#define AT_WORK_NS (5 * NSEC_PER_MSEC)
+/* With more than this in the rings at a time the thread stays awake: some samples. */
+#define FLOOD_BYTES (64U << 10)
+
 struct ring_pump {
 	pthread_mutex_t lock; /* of the rings, the queue, the side-bands and what is said of them */
 	pthread_cond_t taken; /* there is room in the queue, or it is time to end */
@@ -38,6 +44,9 @@ struct ring_pump {
 	struct record_queue given; /* of the one who takes */
 	int news_fd;		   /* owned; eventfd: the queue is not empty */
 	int end_fd;		   /* owned; eventfd: it is time to end */
+	int watch_fd;		   /* owned; timerfd: the one who takes has been at work for long */
+	atomic_bool taker_waits;
+	atomic_bool watches; /* the thread looks at `watch_fd`, not at the rings */
 	struct urgent_thread thread;
 };
 
@@ -97,14 +106,19 @@ static void wait_for_room(struct ring_pump *pump)
 	}
 }
 
-/* Returns how soon it is to look again, if no ring has news before: milliseconds. */
-static int pump_once(struct ring_pump *pump, bool rings_have_news)
+/* What is to be done next, as was seen the last time. */
+struct pump_mood {
+	int soon_ms; /* look again, if no ring has news before */
+	bool flood;
+};
+
+static struct pump_mood pump_once(struct ring_pump *pump, bool rings_have_news)
 {
-	bool some;
+	struct pump_mood mood;
 	size_t before;
 
 	pthread_mutex_lock(&pump->lock);
-	some = relieve_sides(pump);
+	mood.soon_ms = relieve_sides(pump) ? SIDE_MS : CALM_SIDE_MS;
 	if (rings_have_news)
 		wait_for_room(pump);
 	before = pump->queue.len;
@@ -112,25 +126,52 @@ static int pump_once(struct ring_pump *pump, bool rings_have_news)
 		fill_queue(pump);
 	if (pump->queue.len > before)
 		tell(pump->news_fd);
+	mood.flood = pump->queue.len > FLOOD_BYTES;
 	pthread_mutex_unlock(&pump->lock);
-	return some ? SIDE_MS : CALM_SIDE_MS;
+	return mood;
+}
+
+/* Each of the two first says what it does and then looks what the other one does: they cannot miss each other. */
+static bool may_watch(struct ring_pump *pump, const struct pump_mood *mood)
+{
+	bool may = !mood->flood;
+
+	atomic_store(&pump->watches, may);
+	may = may && atomic_load(&pump->taker_waits);
+	atomic_store(&pump->watches, may);
+	return may;
 }
 
 static void pump_main(void *data)
 {
 	struct ring_pump *pump = data;
-	struct pollfd fds[] = { { .fd = pump->end_fd, .events = POLLIN },
-				{ .fd = ring_buffer__epoll_fd(pump->rings), .events = POLLIN } };
-	int soon_ms = SIDE_MS;
+	struct pollfd fds[] = { { .fd = pump->end_fd, .events = POLLIN }, { .events = POLLIN } };
+	struct pump_mood mood = { SIDE_MS, false };
+	uint64_t times;
 
 	rights_keep(0); /* what it needs is open */
 	for (;;) {
-		if (poll(fds, 2, soon_ms) < 0)
+		bool watches = may_watch(pump, &mood);
+
+		fds[1].fd = watches ? pump->watch_fd : ring_buffer__epoll_fd(pump->rings);
+		if (poll(fds, 2, watches ? -1 : mood.soon_ms) < 0)
 			continue;
 		if (fds[0].revents)
 			return;
-		soon_ms = pump_once(pump, fds[1].revents);
+		if (watches)
+			(void)!read(pump->watch_fd, &times, sizeof(times));
+		else
+			mood = pump_once(pump, fds[1].revents);
 	}
+}
+
+void ring_pump_taker_waits(struct ring_pump *pump, bool waits)
+{
+	const struct itimerspec never = { 0 }, once = { .it_value.tv_nsec = AT_WORK_NS };
+
+	atomic_store(&pump->taker_waits, waits);
+	if (pump->watch_fd >= 0 && atomic_load(&pump->watches))
+		timerfd_settime(pump->watch_fd, 0, waits ? &never : &once, NULL);
 }
 
 int ring_pump_start(struct ring_pump *pump, struct err *err)
@@ -139,7 +180,9 @@ int ring_pump_start(struct ring_pump *pump, struct err *err)
 
 	pump->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pump->end_fd = pump->news_fd < 0 ? -1 : eventfd(0, EFD_CLOEXEC);
-	r = pump->end_fd < 0 ? -errno : urgent_thread_start(&pump->thread, pump_main, pump);
+	pump->watch_fd =
+		pump->end_fd < 0 ? -1 : timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	r = pump->watch_fd < 0 ? -errno : urgent_thread_start(&pump->thread, pump_main, pump);
 	return r < 0 ? err_sys(err, r, "cannot start the reader of the ring buffers") : 0;
 }
 
@@ -181,7 +224,7 @@ struct ring_pump *ring_pump_new(void)
 
 	pthread_mutex_init(&pump->lock, NULL);
 	pthread_cond_init(&pump->taken, NULL);
-	pump->news_fd = pump->end_fd = -1;
+	pump->news_fd = pump->end_fd = pump->watch_fd = -1;
 	return pump;
 }
 
@@ -195,6 +238,7 @@ void ring_pump_free(struct ring_pump *pump)
 	pthread_mutex_destroy(&pump->lock);
 	closep(&pump->news_fd);
 	closep(&pump->end_fd);
+	closep(&pump->watch_fd);
 	record_queue_release(&pump->queue);
 	record_queue_release(&pump->given);
 	vec_release(&pump->sides);
@@ -222,6 +266,11 @@ int ring_pump_add(struct ring_pump *pump, int fd)
 int ring_pump_fd(const struct ring_pump *pump)
 {
 	return pump->news_fd;
+}
+
+int ring_pump_rings_fd(const struct ring_pump *pump)
+{
+	return ring_buffer__epoll_fd(pump->rings);
 }
 
 /* True: a ring may have more. */

@@ -147,6 +147,16 @@ int rings_fd(const struct rings *rings)
 	return ring_pump_fd(rings->pump);
 }
 
+int rings_edge_fd(const struct rings *rings)
+{
+	return ring_pump_rings_fd(rings->pump);
+}
+
+void rings_taker_waits(struct rings *rings, bool waits)
+{
+	ring_pump_taker_waits(rings->pump, waits);
+}
+
 void rings_add_side(struct rings *rings, struct sideband *sideband)
 {
 	ring_pump_add_side(rings->pump, sideband);

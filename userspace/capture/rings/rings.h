@@ -42,7 +42,10 @@ int rings_add(struct rings *rings, unsigned int cpu, struct err *err);
 void rings_add_side(struct rings *rings, struct sideband *sideband);
 void rings_remove_side(struct rings *rings, const struct sideband *sideband);
 
+/* As ring_pump_fd(), ring_pump_rings_fd() and ring_pump_taker_waits(). */
 int rings_fd(const struct rings *rings);
+int rings_edge_fd(const struct rings *rings);
+void rings_taker_waits(struct rings *rings, bool waits);
 uint64_t rings_bytes(const struct rings *rings);
 
 /* Deliver every record by what it is; of one ring in the order in which they came. */

@@ -13,6 +13,7 @@
 #define MAX_SHOWN 64
 
 static _Atomic uint32_t shown[MAX_SHOWN]; /* pids of readers; UINT32_MAX: there is none now */
+static struct resident_watch watches[MAX_SHOWN]; /* of each; the loop's thread's */
 
 struct slot {
 	struct lane *lane;     /* owned; NULL: none yet */
@@ -172,7 +173,9 @@ uint64_t reader_pool_resident_bytes(void)
 		uint32_t pid = atomic_load(&shown[i]);
 
 		if (pid && pid != UINT32_MAX)
-			bytes += resident_read(pid).own_bytes;
+			bytes += resident_watch_read(&watches[i], pid).own_bytes;
+		else
+			resident_watch_release(&watches[i]);
 	}
 	return bytes;
 }

@@ -27,7 +27,7 @@ uint64_t reader_pool_generation(uint64_t owner);
 /* All of this thread end. */
 void reader_pool_drop(void);
 
-/* What all readers of all threads have in memory. */
+/* What all readers of all threads have in memory. Of one thread only: it keeps files open, until there is none of them. */
 uint64_t reader_pool_resident_bytes(void);
 
 #endif

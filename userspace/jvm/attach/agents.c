@@ -37,6 +37,8 @@ struct agent {
 	struct attachment attachment; /* to the process */
 	struct process *process;
 	struct attach_job *job; /* under way, owned by the pool; else NULL */
+	bool is_jvm;
+	uint64_t mappings_serial; /* with which that was looked at */
 	uint64_t map_tried_ns;
 	uint64_t map_retry_ns;
 	uint64_t map_held_ns; /* since when another hostprof has been seen to read it */
@@ -229,15 +231,16 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 	}
 }
 
-static void try_agent(struct agents *agents, struct agent *agent)
+static void try_agent(struct agents *agents, struct agent *agent, uint64_t now_ns)
 {
-	uint64_t now_ns = clock_now_ns();
 	struct err err = { 0 };
 	struct jvm *jvm;
 
 	if (agent->process->exited)
 		return;
 	jvm = jvm_table_get(agents->jvms, agent->process);
+	agent->is_jvm = jvm != NULL;
+	agent->mappings_serial = agent->process->mappings_serial;
 	if (!jvm)
 		return;
 	if (agent->map_open && !jvm_reads_code_map(jvm)) {
@@ -264,7 +267,7 @@ static struct agent *get_agent(struct agents *agents, struct process *process, b
 	agent->process = process;
 	agent->wanted = wanted;
 	book_attach(&agents->book, &process->attached, &agent->attachment);
-	try_agent(agents, agent);
+	try_agent(agents, agent, clock_now_ns());
 	return agent;
 }
 
@@ -283,15 +286,22 @@ void agents_note_sample(struct agents *agents, struct process *process)
 	agent->sampled = true;
 }
 
+/* Of a thousand processes most are none, until they map something more. */
+static bool may_be_jvm(const struct agent *agent)
+{
+	return agent->is_jvm || agent->mappings_serial != agent->process->mappings_serial;
+}
+
 void agents_poll(struct agents *agents)
 {
+	uint64_t now_ns = clock_now_ns();
 	struct attachment **at;
 
 	if (agents->pool)
 		worker_pool_reap(agents->pool);
 	vec_for_each (at, &agents->book.all)
-		if (agent_of(*at)->wanted)
-			try_agent(agents, agent_of(*at));
+		if (agent_of(*at)->wanted && may_be_jvm(agent_of(*at)))
+			try_agent(agents, agent_of(*at), now_ns);
 	if (!agents->attaching && jvm_table_replayed(agents->jvms))
 		agents->busy_since_ns = 0;
 }

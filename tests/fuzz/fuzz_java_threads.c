@@ -114,9 +114,10 @@ static void check_trails(const struct java_thread_layout *layout, struct java_th
 
 	later_at = 0;
 	for (unsigned int i = 0; i < count; i++)
-		looks[i] =
-			(struct java_trail_look){ layout, names[i].result ? NULL : names[i].trail,
-						  false };
+		looks[i] = (struct java_trail_look){
+			layout, java_thread_trail_whole(names[i].result ? NULL : names[i].trail),
+			false
+		};
 	java_thread_trails_check(looks, count);
 	for (unsigned int i = 0; i < count; i++) {
 		struct java_thread_read again = { .at = names[i].at };
@@ -148,6 +149,24 @@ static void read_names(const struct java_thread_layout *layout, const struct jav
 	}
 }
 
+/* Who is said to be there still is; once nothing changes any more. */
+static void check_list(const struct java_thread_layout *layout, const struct java_thread_list *list)
+{
+	struct java_trail_look look = { layout, java_thread_list_trail(list), false };
+	struct java_thread_list again = { 0 };
+
+	later_at = 0;
+	java_thread_trails_check(&look, 1);
+	if (look.same) {
+		assert_true(java_thread_list_read(layout, clock_now_ns() + LOOK_NS, &again) == 0);
+		assert_true(again.items.len == list->items.len);
+		for (size_t i = 0; i < again.items.len; i++)
+			assert_true(again.items.items[i].address == list->items.items[i].address &&
+				    again.items.items[i].tid == list->items.items[i].tid);
+	}
+	java_thread_list_release(&again);
+}
+
 static void read_threads(void)
 {
 	struct java_thread_layout layout;
@@ -160,7 +179,8 @@ static void read_threads(void)
 	for (size_t i = 0; i < list.items.len; i++)
 		assert_true(list.items.items[i].tid > 0 && list.items.items[i].tid <= INT32_MAX);
 	read_names(&layout, &list);
-	vec_release(&list.items);
+	check_list(&layout, &list);
+	java_thread_list_release(&list);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

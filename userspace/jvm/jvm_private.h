@@ -57,6 +57,8 @@ struct jvm_names_of_threads {
 	struct java_thread_list list;
 	uint64_t listed_ns;
 	VEC(uint32_t) again; /* to be read in this turn */
+	uint64_t
+		joined; /* number of the moment at which those that are due have been read together */
 	struct lru
 		known; /* host tid → struct known_name, owned: the way to the name that was read last */
 	struct name_time time;

@@ -80,7 +80,7 @@ void jvm_release_threads(struct jvm_names_of_threads *threads)
 {
 	thread_names_release(&threads->names);
 	lru_clear(&threads->known);
-	vec_release(&threads->list.items);
+	java_thread_list_release(&threads->list);
 	vec_release(&threads->again);
 	free(threads->layout);
 }
@@ -152,7 +152,6 @@ static bool list_anew(struct jvm_names_of_threads *t, uint64_t since_ns)
 	if (t->listed_ns >= since_ns)
 		return false;
 	t->listed_ns = now_ns;
-	t->list.items.len = 0;
 	return java_thread_list_read(t->layout, now_ns + LIST_NS, &t->list) == 0;
 }
 
@@ -277,12 +276,13 @@ void jvm_note_thread(struct jvm *jvm, uint32_t tid, bool runs_java, uint64_t tim
 struct confirmation {
 	struct jvm *jvm;
 	uint32_t tid;
-	const struct known_name *known; /* NULL: there is no way to it */
+	const struct known_name *known; /* NULL: it had no name, as it was not in the list */
+	size_t look;			/* of its own way, or that to the list */
 };
 
 struct confirmations {
 	VEC(struct confirmation) items;
-	VEC(struct java_trail_look) looks; /* of each */
+	VEC(struct java_trail_look) looks; /* those of a JVM one behind the other */
 };
 
 static const struct known_name *find_known(struct jvm_names_of_threads *t, uint32_t tid)
@@ -295,21 +295,37 @@ static const struct known_name *find_known(struct jvm_names_of_threads *t, uint3
 		value; /* NOLINT: a pointer that was put there */
 }
 
+static size_t add_look(struct confirmations *c, struct jvm *jvm, struct java_trail trail)
+{
+	const struct java_trail_look look = { jvm->threads.layout, trail, false };
+
+	vec_push(&c->looks, look);
+	return c->looks.len - 1;
+}
+
+/* Those that are none of Java's have one look together; who came into the list meanwhile is looked for. */
 static void add_due(struct confirmations *c, struct jvm *jvm, uint64_t now_ns)
 {
 	struct jvm_names_of_threads *t = &jvm->threads;
-	size_t count = MIN(t->again.len, MOST_CONFIRMED);
+	size_t count = MIN(t->again.len, MOST_CONFIRMED), list = SIZE_MAX;
 
 	if (!count || !may_read(jvm, now_ns))
 		return;
 	for (size_t i = 0; i < count; i++) {
-		const struct known_name *known = find_known(t, t->again.items[i]);
-		const struct confirmation it = { jvm, t->again.items[i], known };
-		const struct java_trail_look look = { t->layout, known ? &known->trail : NULL,
-						      false };
+		struct confirmation it = { .jvm = jvm, .tid = t->again.items[i] };
+		struct java_thread_at at;
 
+		it.known = find_known(t, it.tid);
+		if (it.known) {
+			it.look = add_look(c, jvm, java_thread_trail_whole(&it.known->trail));
+		} else if (find_thread(&t->list, jvm_ns_tid(jvm, it.tid), &at)) {
+			it.look = add_look(c, jvm, java_thread_trail_whole(NULL));
+		} else {
+			if (list == SIZE_MAX)
+				list = add_look(c, jvm, java_thread_list_trail(&t->list));
+			it.look = list;
+		}
 		vec_push(&c->items, it);
-		vec_push(&c->looks, look);
 	}
 	vec_remove(&t->again, 0, count);
 }
@@ -321,15 +337,39 @@ static void take_confirmed(const struct confirmations *c, uint64_t begin_ns)
 
 	for (size_t i = 0; i < c->items.len; i++) {
 		const struct confirmation *it = &c->items.items[i];
+		struct jvm_names_of_threads *t = &it->jvm->threads;
+		struct thread_reading reading = { begin_ns, end_ns, NULL, 0 };
 
-		name_time_take(&it->jvm->threads.time, (end_ns - begin_ns) / c->items.len);
-		if (!c->looks.items[i].same) {
-			vec_push(&it->jvm->threads.again, it->tid);
+		name_time_take(&t->time, (end_ns - begin_ns) / c->items.len);
+		if (!c->looks.items[it->look].same) {
+			vec_push(&t->again, it->tid);
 			continue;
 		}
-		thread_names_add(&it->jvm->threads.names, it->tid,
-				 &(struct thread_reading){ begin_ns, end_ns, it->known->name,
-							   it->known->id });
+		if (it->known) {
+			reading.name = it->known->name;
+			reading.java_tid = it->known->id;
+		} else {
+			t->listed_ns = begin_ns;
+		}
+		thread_names_add(&t->names, it->tid, &reading);
+	}
+}
+
+/* Is somebody due? Then all that soon will be are read with him. */
+static void join_due(struct jvm *const *jvms, size_t count, uint64_t now_ns)
+{
+	uint32_t tids[MOST_CONFIRMED];
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++)
+		any |= jvms[i]->threads.again.len > 0;
+	for (size_t i = 0; any && i < count; i++) {
+		struct jvm_names_of_threads *t = &jvms[i]->threads;
+		size_t room = MOST_CONFIRMED - MIN(t->again.len, MOST_CONFIRMED);
+		size_t n = thread_names_take_due(&t->names, now_ns, tids, room);
+
+		for (size_t k = 0; k < n; k++)
+			vec_push(&t->again, tids[k]);
 	}
 }
 
@@ -338,6 +378,7 @@ void jvm_read_threads(struct jvm *const *jvms, size_t count)
 	struct confirmations c = { VEC_INIT, VEC_INIT };
 	uint64_t begin_ns = clock_now_ns();
 
+	join_due(jvms, count, begin_ns);
 	for (size_t i = 0; i < count; i++)
 		add_due(&c, jvms[i], begin_ns);
 	if (c.items.len) {

@@ -114,17 +114,91 @@ static void a_chain_without_an_end(void **state)
 	assert_int_equal(list.items.len, 0);
 	assert_int_equal(java_thread_list_read(&layout, begin_ns + NSEC_PER_SEC, &list), 0);
 	assert_in_range(list.items.len, 1, 65536);
-	vec_release(&list.items);
+	java_thread_list_release(&list);
+	fake_vm_release(&w.vm);
+}
+
+static bool is_same(const struct java_thread_layout *layout, const struct java_thread_list *list)
+{
+	struct java_trail_look look = { layout, java_thread_list_trail(list), false };
+
+	java_thread_trails_check(&look, 1);
+	return look.same;
+}
+
+/* Each byte that led to the threads. */
+static void the_way_to_the_list(void **state)
+{
+	static const uint32_t releases[] = { 8, 17 };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(releases); i++) {
+		struct java_thread_layout layout;
+		struct java_thread_list list = { 0 };
+
+		begin(releases[i]);
+		for (uint32_t k = 0; k < 3; k++)
+			add_thread(11 + k, 0);
+		list_threads();
+		open_vm();
+		assert_int_equal(java_thread_layout_read(w.vm.vs, &w.layout, &layout), 0);
+		assert_false(is_same(&layout, &list));
+		assert_int_equal(java_thread_list_read(&layout, UINT64_MAX, &list), 0);
+		assert_int_equal(list.items.len, 3);
+		assert_true(is_same(&layout, &list));
+		assert_int_equal(list.spans.len, releases[i] == 8 ? 1 + 3 * 3 : 4 + 2 * 3);
+		for (size_t n = 0; n < list.spans.len; n++) {
+			uint8_t *byte = memory()->bytes + (list.spans.items[n].address - FAKE_BASE);
+
+			for (uint32_t k = 0; k < list.spans.items[n].len; k++) {
+				byte[k] ^= 1;
+				assert_false(is_same(&layout, &list));
+				byte[k] ^= 1;
+			}
+		}
+		assert_true(is_same(&layout, &list));
+		/* Of one that was read in part nothing is known. */
+		assert_int_equal(java_thread_list_read(&layout, 0, &list), 0);
+		assert_false(is_same(&layout, &list));
+		java_thread_list_release(&list);
+		fake_vm_release(&w.vm);
+	}
+}
+
+/* More than one look has room for. */
+static void a_way_that_is_too_long(void **state)
+{
+	struct java_thread_layout layout;
+	struct java_thread_list list = { 0 };
+	uint64_t many, array;
+
+	(void)state;
+	begin(17);
+	add_thread(11, 0);
+	many = aligned(32);
+	array = aligned(300 * sizeof(uint64_t));
+	for (uint32_t i = 0; i < 300; i++)
+		fake_put_u64(memory(), array + i * sizeof(uint64_t), w.threads[0]);
+	fake_put_u64(memory(), many + 16, array);
+	fake_put_u64(memory(), w.first_thread, many);
+	open_vm();
+	assert_int_equal(java_thread_layout_read(w.vm.vs, &w.layout, &layout), 0);
+	for (uint32_t count = 252; count <= 300; count += 2) {
+		fake_put(memory(), many + 4, &count, sizeof(count));
+		assert_int_equal(java_thread_list_read(&layout, UINT64_MAX, &list), 0);
+		assert_int_equal(list.items.len, count);
+		assert_int_equal(is_same(&layout, &list), 4 + 2 * count <= JAVA_TRAIL_MOST_SPANS);
+	}
+	java_thread_list_release(&list);
 	fake_vm_release(&w.vm);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(several_at_once),
-		cmocka_unit_test(a_thread_that_ends),
-		cmocka_unit_test(what_is_not_there),
-		cmocka_unit_test(a_chain_without_an_end),
+		cmocka_unit_test(several_at_once),     cmocka_unit_test(a_thread_that_ends),
+		cmocka_unit_test(what_is_not_there),   cmocka_unit_test(a_chain_without_an_end),
+		cmocka_unit_test(the_way_to_the_list), cmocka_unit_test(a_way_that_is_too_long),
 	};
 
 	return cmocka_run_group_tests_name("java_thread_read", tests, NULL, NULL);

@@ -38,7 +38,8 @@ static void check(unsigned int count)
 	struct java_trail_look looks[THREADS];
 
 	for (unsigned int i = 0; i < count; i++)
-		looks[i] = (struct java_trail_look){ &layout, &trails[i], false };
+		looks[i] = (struct java_trail_look){ &layout, java_thread_trail_whole(&trails[i]),
+						     false };
 	java_thread_trails_check(looks, count);
 	for (unsigned int i = 0; i < count; i++)
 		same[i] = looks[i].same;
@@ -62,6 +63,7 @@ static void every_byte_counts(void **state)
 		lay_trails();
 		assert_int_equal(found[0].result, 0);
 		assert_true(is_same());
+		assert_int_equal(trails[0].spans, releases[i] == 8 ? 12 : 14);
 		for (uint32_t s = 0; s < trails[0].spans; s++)
 			for (uint32_t k = 0; k < trails[0].span[s].len; k++) {
 				uint8_t *byte = memory()->bytes +
@@ -123,8 +125,10 @@ static void many_jvms(void **state)
 	fake_put(memory(), other.pause.active_at, &active, 1);
 	for (unsigned int per_jvm = 1; per_jvm < 8; per_jvm++) {
 		for (unsigned int i = 0; i < LOOKS; i++)
-			looks[i] = (struct java_trail_look){ i / per_jvm % 2 ? &other : &layout,
-							     i % 5 ? &trails[i % 2] : NULL, i % 3 };
+			looks[i] = (struct java_trail_look){
+				i / per_jvm % 2 ? &other : &layout,
+				java_thread_trail_whole(i % 5 ? &trails[i % 2] : NULL), i % 3
+			};
 		java_thread_trails_check(looks, LOOKS);
 		for (unsigned int i = 0; i < LOOKS; i++)
 			assert_int_equal(looks[i].same, i % 5 && i / per_jvm % 2 == 0);
@@ -132,15 +136,17 @@ static void many_jvms(void **state)
 	/* Ways so short that there is room for more of them than for JVMs. */
 	java_thread_trail_add(&shortest, &short_span, 1);
 	for (unsigned int i = 0; i < LOOKS; i++)
-		looks[i] = (struct java_trail_look){ i % 2 ? &other : &layout, &shortest, i % 3 };
+		looks[i] = (struct java_trail_look){ i % 2 ? &other : &layout,
+						     java_thread_trail_whole(&shortest), i % 3 };
 	java_thread_trails_check(looks, LOOKS);
 	for (unsigned int i = 0; i < LOOKS; i++)
 		assert_int_equal(looks[i].same, i % 2 == 0);
 	/* More than a call can bring. */
 	java_thread_trail_add(&longest, &long_span, 1);
 	for (unsigned int i = 0; i < LOOKS; i++)
-		looks[i] =
-			(struct java_trail_look){ &layout, i % 50 ? &longest : &trails[0], false };
+		looks[i] = (struct java_trail_look){
+			&layout, java_thread_trail_whole(i % 50 ? &longest : &trails[0]), false
+		};
 	java_thread_trails_check(looks, LOOKS);
 	for (unsigned int i = 0; i < LOOKS; i++)
 		assert_true(looks[i].same);
@@ -209,8 +215,7 @@ static void a_collection(void **state)
 
 static void ways_that_are_none(void **state)
 {
-	struct java_trail_look looks[] = { { &layout, NULL, true },
-					   { &layout, &trails[0], false } };
+	struct java_trail_look looks[2];
 	const struct vm_span long_span = { FAKE_BASE, memory()->bytes, JAVA_TRAIL_BYTES };
 	const struct vm_span short_span = { FAKE_BASE, memory()->bytes, 1 };
 
@@ -218,6 +223,8 @@ static void ways_that_are_none(void **state)
 	begin(17);
 	add_thread(11, add_string("name", 4, 1));
 	lay_trails();
+	looks[0] = (struct java_trail_look){ &layout, java_thread_trail_whole(NULL), true };
+	looks[1] = (struct java_trail_look){ &layout, java_thread_trail_whole(&trails[0]), false };
 	java_thread_trails_check(looks, 2);
 	assert_false(looks[0].same);
 	assert_true(looks[1].same);

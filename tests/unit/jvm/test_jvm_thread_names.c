@@ -131,6 +131,36 @@ static void renamed_by_another_one(void **state)
 	end_jvm();
 }
 
+/* Two of them, one of which has a sample: the other one will have one soon, and need not be looked at then. */
+static void due_with_another_one(void **state)
+{
+	unsigned int before;
+
+	(void)state;
+	begin(17);
+	add_thread(11, add_string("first", 5, 1));
+	add_thread(12, add_string("other", 5, 1));
+	begin_jvm();
+	sample(11);
+	sample(12);
+	fake_advance(500 * MS - 2 * MS - clock_now_ns() % (500 * MS));
+	sample(12);
+	fake_advance(10 * MS);
+	for (int i = 0; i < 4; i++) {
+		sample(11);
+		before = reads;
+		jvm_read_threads(&jvm, 1);
+		assert_int_equal(reads, before + (i == 0));
+		sample(12);
+		before = reads;
+		jvm_read_threads(&jvm, 1);
+		assert_int_equal(reads, before);
+		fake_advance(20 * MS);
+	}
+	expect_name(12, "other");
+	end_jvm();
+}
+
 static void renames_itself(void **state)
 {
 	uint64_t object, renamed_ns;
@@ -206,11 +236,50 @@ static void threads_that_are_none_of_javas(void **state)
 	expect_name(99, NULL);
 	for (unsigned int i = 0; i < 400; i++)
 		assert_int_equal(reads_of(99), 0);
+	sample(98);
 	fake_advance(600 * MS);
+	sample(11);
+	sample(98);
 	sample(99);
 	more = reads;
 	jvm_read_threads(&jvm, 1);
-	assert_in_range(reads - more, 1, 8);
+	/* Nobody has come to the list: one call says it of all, and of the names that are there. */
+	assert_int_equal(reads, more + 1);
+	expect_name(11, "first");
+	expect_name(99, NULL);
+	expect_name(98, NULL);
+	/* One of them has attached itself. */
+	add_thread(99, add_string("attached", 8, 1));
+	list_threads();
+	fake_advance(1100 * MS);
+	sample(99);
+	sample(98);
+	more = reads;
+	jvm_read_threads(&jvm, 1);
+	assert_in_range(reads - more, 8, 20);
+	expect_name(99, "attached");
+	expect_name(98, NULL);
+	/* The list is read for another one, and has one of them, too. */
+	add_thread(98, add_string("late", 4, 1));
+	add_thread(12, add_string("new", 3, 1));
+	list_threads();
+	fake_advance(100 * MS);
+	sample(12);
+	expect_name(12, "new");
+	fake_advance(4100 * MS);
+	sample(98);
+	jvm_read_threads(&jvm, 1);
+	expect_name(98, "late");
+	fake_advance(600 * MS);
+	sample(11);
+	sample(98);
+	sample(99);
+	more = reads;
+	jvm_read_threads(&jvm, 1);
+	assert_int_equal(reads, more + 1);
+	expect_name(11, "first");
+	expect_name(99, "attached");
+	expect_name(98, "late");
 	end_jvm();
 }
 
@@ -330,6 +399,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_is_read_once),
 		cmocka_unit_test(renamed_by_another_one),
+		cmocka_unit_test(due_with_another_one),
 		cmocka_unit_test(renames_itself),
 		cmocka_unit_test(a_thread_that_came_later),
 		cmocka_unit_test(a_thread_that_has_gone),

@@ -308,6 +308,44 @@ static void who_has_no_name_is_read_less_often(void **state)
 	thread_names_release(&names);
 }
 
+/* A sample of TID at FROM_MS, with which NAME is read. */
+static void sample_and_read(struct thread_names *names, uint32_t tid, uint64_t ms, const char *name)
+{
+	const struct thread_reading reading = { at(ms), at(ms), name, tid };
+
+	assert_int_not_equal(thread_names_want(names, tid, false, at(ms)), THREAD_KNOWN);
+	thread_names_add(names, tid, &reading);
+}
+
+/* Those with samples a moment ago, once; who has no name is asked for less often, and who has no sample not at all. */
+static void who_is_due_with_others(void **state)
+{
+	struct thread_names names = { 0 };
+	uint32_t tids[300];
+
+	(void)state;
+	sample_and_read(&names, 1, 10, "early");
+	sample_and_read(&names, 2, 300, "one");
+	sample_and_read(&names, 3, 310, "two");
+	sample_and_read(&names, 4, 320, NULL);
+	comm_at(&names, 340);
+	assert_int_equal(thread_names_take_due(&names, at(499), tids, 300), 0);
+	assert_int_equal(thread_names_take_due(&names, at(520), tids, 1), 1);
+	assert_int_equal(thread_names_take_due(&names, at(520), tids + 1, 299), 1);
+	assert_int_equal(tids[0] + tids[1], 2 + 3);
+	assert_int_equal(thread_names_take_due(&names, at(520), tids, 300), 0);
+	/* They are being read. */
+	assert_int_equal(thread_names_want(&names, 2, false, at(530)), THREAD_KNOWN);
+	/* Too many to look at each. */
+	for (uint32_t tid = 100; tid < 350; tid++)
+		sample_and_read(&names, tid, 900, "many");
+	assert_int_equal(thread_names_take_due(&names, at(1010), tids, 300), 250);
+	for (uint32_t tid = 350; tid < 357; tid++)
+		sample_and_read(&names, tid, 1020, "more");
+	assert_int_equal(thread_names_take_due(&names, at(1510), tids, 300), 0);
+	thread_names_release(&names);
+}
+
 static void who_runs_java_code_soon_has_a_name(void **state)
 {
 	struct thread_names names = { 0 };
@@ -448,6 +486,7 @@ int main(void)
 		cmocka_unit_test(a_thread_without_a_name),
 		cmocka_unit_test(when_it_is_read),
 		cmocka_unit_test(who_has_no_name_is_read_less_often),
+		cmocka_unit_test(who_is_due_with_others),
 		cmocka_unit_test(who_runs_java_code_soon_has_a_name),
 		cmocka_unit_test(what_fails_is_tried_less_and_less_often),
 		cmocka_unit_test(the_kernel_loses_some),

@@ -49,9 +49,11 @@ struct batch {
 	uint8_t data[CALL_BYTES];
 };
 
-static bool is_known(const struct java_thread_trail *trail)
+struct java_trail java_thread_trail_whole(const struct java_thread_trail *trail)
 {
-	return trail && trail->spans && trail->spans <= JAVA_TRAIL_SPANS;
+	if (!trail || trail->spans > JAVA_TRAIL_SPANS)
+		return (struct java_trail){ .count = 0 };
+	return (struct java_trail){ trail->span, trail->data, trail->spans, trail->bytes };
 }
 
 static void add_pause(struct batch *batch, const struct java_thread_layout *layout,
@@ -81,22 +83,26 @@ static void end_part(struct batch *batch, const struct java_thread_layout *layou
 	part->count = (unsigned int)(batch->gather.spans + batch->gather.count - part->spans);
 }
 
-static bool has_room(const struct batch *batch, const struct java_thread_trail *trail, bool begins)
+_Static_assert(JAVA_TRAIL_MOST_SPANS + PAUSES * PAUSE_SPANS <= VM_MEMORY_MAX_SPANS &&
+		       JAVA_TRAIL_MOST_BYTES <= CALL_BYTES,
+	       "a call has room for each");
+
+static bool has_room(const struct batch *batch, const struct java_trail *trail, bool begins)
 {
 	/* Of the part that ends, and both of one that begins. */
-	unsigned int spans = trail->spans + (begins ? 3 : 1) * PAUSE_SPANS;
+	unsigned int spans = trail->count + (begins ? 3 : 1) * PAUSE_SPANS;
 
 	return batch->gather.count + spans <= VM_MEMORY_MAX_SPANS &&
 	       batch->part_count + begins <= VM_MEMORY_MAX_PARTS &&
 	       trail->bytes <= sizeof(batch->data) - batch->bytes;
 }
 
-static void add_trail(struct batch *batch, const struct java_thread_trail *trail)
+static void add_trail(struct batch *batch, const struct java_trail *trail)
 {
-	for (uint32_t i = 0; i < trail->spans; i++) {
-		vm_gather_add(&batch->gather, trail->span[i].address, batch->data + batch->bytes,
-			      trail->span[i].len);
-		batch->bytes += trail->span[i].len;
+	for (uint32_t i = 0; i < trail->count; i++) {
+		vm_gather_add(&batch->gather, trail->spans[i].address, batch->data + batch->bytes,
+			      trail->spans[i].len);
+		batch->bytes += trail->spans[i].len;
 	}
 }
 
@@ -107,9 +113,9 @@ static size_t plan_batch(struct batch *batch, const struct java_trail_look *look
 	size_t n = 0;
 
 	for (; n < count; n++) {
-		if (!is_known(looks[n].trail))
+		if (!looks[n].trail.count)
 			continue;
-		if (!has_room(batch, looks[n].trail, looks[n].layout != layout))
+		if (!has_room(batch, &looks[n].trail, looks[n].layout != layout))
 			break;
 		if (looks[n].layout != layout) {
 			if (layout)
@@ -117,7 +123,7 @@ static size_t plan_batch(struct batch *batch, const struct java_trail_look *look
 			layout = looks[n].layout;
 			begin_part(batch, layout);
 		}
-		add_trail(batch, looks[n].trail);
+		add_trail(batch, &looks[n].trail);
 	}
 	if (layout)
 		end_part(batch, layout);
@@ -139,10 +145,10 @@ static void compare(const struct batch *batch, struct java_trail_look *looks, si
 	uint32_t at = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct java_thread_trail *trail = looks[i].trail;
+		const struct java_trail *trail = &looks[i].trail;
 
 		looks[i].same = false;
-		if (!is_known(trail))
+		if (!trail->count)
 			continue;
 		parts += looks[i].layout != layout;
 		layout = looks[i].layout;

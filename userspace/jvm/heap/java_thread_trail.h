@@ -33,10 +33,23 @@ void java_thread_trail_add(struct java_thread_trail *trail, const struct vm_span
 /* What of it is to be kept. */
 size_t java_thread_trail_bytes(const struct java_thread_trail *trail);
 
-/* A trail that is looked at again. */
+/* What is looked at again: no spans are never the same. */
+struct java_trail {
+	const struct java_trail_span *spans; /* borrowed, as is DATA */
+	const uint8_t *data;		     /* one span's bytes behind the other's */
+	uint32_t count, bytes;
+};
+
+/* What one look has room for. */
+#define JAVA_TRAIL_MOST_SPANS 512
+#define JAVA_TRAIL_MOST_BYTES (16U << 10)
+
+/* Of one that is too long: no spans. NULL: likewise. */
+struct java_trail java_thread_trail_whole(const struct java_thread_trail *trail);
+
 struct java_trail_look {
 	const struct java_thread_layout *layout; /* of its JVM; borrowed */
-	const struct java_thread_trail *trail;	 /* borrowed; NULL: none is known */
+	struct java_trail trail;
 	bool same; /* it is the same now; one that could not be read is not */
 };
 

@@ -22,7 +22,6 @@ static int read_list(const struct java_thread_layout *l, struct java_thread_list
 	for (int i = 0; i < MAX_LISTS; i++) {
 		if (i)
 			usleep(PAUSE_US);
-		list->items.len = 0;
 		r = vm_memory_read_u64(l->memory, l->list_at, &before);
 		if (!r)
 			r = java_thread_list_read(l, UINT64_MAX, list);
@@ -74,7 +73,7 @@ int java_threads_read(const struct vmstructs *vs, const struct jvm_layout *layou
 	if (!r)
 		vec_for_each (at, &list.items)
 			add(&where, at, &pauses, &threads);
-	vec_release(&list.items);
+	java_thread_list_release(&list);
 	if (!r)
 		*ret_threads = threads;
 	return r;

@@ -22,6 +22,10 @@
 #define MAX_NAMELESS_JAVA 2
 /* A name that could not be read again, as there was no time for it, may be another one by now. */
 #define HOLDS_NS (2 * THREAD_NAMES_AGAIN_NS)
+/* Who had a sample so short a time ago soon has the next one. */
+#define LATELY_NS THREAD_NAMES_AGAIN_NS
+/* To look at each of more takes longer than a call of the broker. */
+#define MOST_JOINED 256
 /* A thread may lose its cpu between two instructions. */
 #define MOMENT_NS (20 * NSEC_PER_MSEC)
 
@@ -205,6 +209,34 @@ enum thread_wish thread_names_want(struct thread_names *names, uint32_t tid, boo
 	thread->due_ns = UINT64_MAX;
 	len = thread->facts.len;
 	return len && thread->facts.items[len - 1].kind == FACT_NAME ? THREAD_AGAIN : THREAD_NOW;
+}
+
+static bool is_due_lately(const struct named_thread *thread, uint64_t now_ns)
+{
+	const struct fact *newest =
+		thread->facts.len ? &thread->facts.items[thread->facts.len - 1] : NULL;
+
+	return newest && newest->kind == FACT_NAME && newest->name && thread->due_ns <= now_ns &&
+	       now_ns - thread->sampled_ns < LATELY_NS;
+}
+
+size_t thread_names_take_due(struct thread_names *names, uint64_t now_ns, uint32_t *ret_tids,
+			     size_t most)
+{
+	uint64_t tid, value;
+	size_t at = 0, n = 0;
+
+	if (names->by_tid.len > MOST_JOINED)
+		return 0;
+	while (n < most && hmap_next(&names->by_tid, &at, &tid, &value)) {
+		struct named_thread *thread = find(names, (uint32_t)tid);
+
+		if (!is_due_lately(thread, now_ns))
+			continue;
+		thread->due_ns = UINT64_MAX;
+		ret_tids[n++] = (uint32_t)tid;
+	}
+	return n;
 }
 
 static bool says_the_same(const struct fact *fact, const struct thread_reading *reading)

@@ -47,6 +47,13 @@ enum thread_wish { THREAD_KNOWN, THREAD_AGAIN, THREAD_NOW };
 enum thread_wish thread_names_want(struct thread_names *names, uint32_t tid, bool runs_java,
 				   uint64_t now_ns);
 
+/*
+ * Up to MOST threads with a name that are due and have had a sample since a moment ago: they will soon have another one, and may be read with those
+ * that have. As if each had one at NOW_NS. Of very many threads: none.
+ */
+size_t thread_names_take_due(struct thread_names *names, uint64_t now_ns, uint32_t *ret_tids,
+			     size_t most);
+
 /* It was read between these times: NAME (copied; NULL: it has none) and Java's number of it. */
 struct thread_reading {
 	uint64_t begin_ns, end_ns;

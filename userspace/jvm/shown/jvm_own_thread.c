@@ -73,7 +73,7 @@ int jvm_own_thread_read(const struct vmstructs *vs, uint64_t deadline_ns,
 		r = java_thread_list_read(&l, deadline_ns, &list);
 	if (!r)
 		own.self = find_word(&l, pthread_at, &list);
-	vec_release(&list.items);
+	java_thread_list_release(&list);
 	if (r < 0)
 		return r;
 	if (!own.self)

@@ -159,7 +159,7 @@ static int finish(struct search *s, int r, struct lock_owner_found *ret_found)
 						   .is_virtual = runs_virtual(s, thread->address) };
 	else if (!r)
 		*ret_found = (struct lock_owner_found){ 0 };
-	vec_release(&s->list.items);
+	java_thread_list_release(&s->list);
 	return r;
 }
 

@@ -29,10 +29,10 @@ struct fixture {
 	struct agents *agents;
 	struct jvm jvm;
 	struct process *process;
-	bool replayed;
+	bool replayed, is_none; /* the process is no JVM yet */
 	/* of attaching */
 	int find, check, load;
-	unsigned int loads;
+	unsigned int loads, asked;
 	uint32_t loaded_pid;
 	char failures[256];
 };
@@ -44,7 +44,8 @@ static struct fixture *now;
 struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
 {
 	(void)table;
-	return process->pid == PID ? &now->jvm : NULL;
+	now->asked++;
+	return process->pid == PID && !now->is_none ? &now->jvm : NULL;
 }
 
 int jvm_open_code_map(struct jvm *jvm, struct err *err)

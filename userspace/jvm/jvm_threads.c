@@ -144,7 +144,16 @@ static bool find_thread(const struct java_thread_list *list, uint32_t ns_tid,
 	return false;
 }
 
-/* The list as it is now, if it is older than SINCE_NS. False: it is not, or cannot be had. */
+static bool list_is_same(const struct jvm_names_of_threads *t)
+{
+	struct java_trail_look look = { t->layout, java_thread_list_trail(&t->list), false };
+
+	if (look.trail.count)
+		java_thread_trails_check(&look, 1);
+	return look.same;
+}
+
+/* The list as it is now, if it is older than SINCE_NS. False: it is not, is as it was, or cannot be had. */
 static bool list_anew(struct jvm_names_of_threads *t, uint64_t since_ns)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -152,6 +161,8 @@ static bool list_anew(struct jvm_names_of_threads *t, uint64_t since_ns)
 	if (t->listed_ns >= since_ns)
 		return false;
 	t->listed_ns = now_ns;
+	if (list_is_same(t))
+		return false;
 	return java_thread_list_read(t->layout, now_ns + LIST_NS, &t->list) == 0;
 }
 

@@ -70,6 +70,31 @@ static void a_dead_one_is_left_alone(void **state)
 	assert_int_equal(f->jvm.opens, 1);
 }
 
+/* It maps libjvm later: a sample shows it at once, without one it takes half a second. Until it maps something nobody asks again. */
+static void one_that_becomes_a_jvm(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int way = 0; way < 2; way++) {
+		f->is_none = true;
+		agents_add(f->agents, f->process, true);
+		f->asked = 0;
+		assert_int_equal(opens_in(f, 1000), 0);
+		agents_note_sample(f->agents, f->process);
+		assert_int_equal(f->asked, 0);
+		f->is_none = false;
+		f->process->mappings_serial++;
+		if (way == 0) {
+			agents_note_sample(f->agents, f->process);
+			assert_int_equal(f->jvm.opens, 1);
+		} else {
+			assert_in_range(opens_in(f, 600), 1, 2);
+		}
+		f->jvm.opens = 0;
+		agents_forget(f->agents, f->process);
+	}
+}
+
 /* --- how often --- */
 
 /* After 0.5, 1, 2, 4, 8 and each 10 s. */
@@ -319,6 +344,7 @@ int main(void)
 		TEST(another_that_becomes_a_target),
 		TEST(one_that_was_not_known),
 		TEST(a_dead_one_is_left_alone),
+		TEST(one_that_becomes_a_jvm),
 		TEST(looked_for_again_ever_less_often),
 		TEST(a_lease_that_ends),
 		TEST(an_agent_that_went_is_looked_for),

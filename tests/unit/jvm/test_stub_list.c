@@ -111,6 +111,27 @@ static void a_list_that_is_nowhere(void **state)
 	assert_int_equal(fake.reads, reads);
 }
 
+/* Of a build whose list was found before: there it is looked for first, and elsewhere when it is not. */
+static void where_others_have_it(void **state)
+{
+	unsigned int reads = 0;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		setup(state);
+		add_list(FAKE_BASE + 4 * PAGE + 0x458);
+		/* What stands there in another build. */
+		if (i == 2)
+			fake_put_u64(&fake, FAKE_BASE + 4 * PAGE + 0x458, 0);
+		if (i == 2)
+			add_list(FAKE_BASE + 3 * PAGE + 0x10);
+		expect_names();
+		if (i == 1)
+			assert_in_range(fake.reads, 2, reads - 3);
+		reads = fake.reads;
+		stub_list_release(&list);
+	}
+}
+
 /* It has elements that look like stubs, but none that holds the call stub. */
 static void another_list(void **state)
 {
@@ -236,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_each_stub, setup, teardown),
 		cmocka_unit_test_setup_teardown(jdk_8_has_an_index, setup, teardown),
+		cmocka_unit_test_setup_teardown(where_others_have_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_head_may_be_some_pages_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_list_that_is_nowhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_list, setup, teardown),

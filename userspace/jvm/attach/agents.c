@@ -27,6 +27,8 @@
 #define ATTACH_THREADS 4
 
 #define DETACH_STEP_US 2000
+/* A process that has become a JVM is seen by its samples, or after so long. */
+#define LOOK_NS (500 * NSEC_PER_MSEC)
 /* What is waited for at the end of a run: a JVM that can answers in a few milliseconds, on a busy host in a hundred. */
 #define LAST_ATTACH_NS (1 * NSEC_PER_SEC)
 #define DETACH_NS      (4 * NSEC_PER_SEC)
@@ -69,8 +71,10 @@ struct past_failure {
 struct agents {
 	struct jvm_table *jvms;
 	struct agents_hooks hooks;
-	struct worker_pool *pool; /* owned; attaches wait for JVMs. NULL: none is attached */
-	struct book book;	  /* struct agent, owned; of processes that live */
+	struct worker_pool *pool;      /* owned; attaches wait for JVMs. NULL: none is attached */
+	struct book book;	       /* struct agent, owned; of processes that live */
+	VEC(struct agent *) jvms_seen; /* of these, borrowed */
+	uint64_t looked_ns;	       /* when all of them were asked for */
 	/* What is kept of those that are gone. */
 	uint32_t past_jvms, past_with_agent;
 	VEC(struct past_failure) past_failures;
@@ -113,6 +117,7 @@ void agents_free(struct agents *agents)
 	vec_for_each (at, &agents->book.all)
 		free(agent_of(*at));
 	book_release(&agents->book);
+	vec_release(&agents->jvms_seen);
 	vec_for_each (failure, &agents->past_failures)
 		free(failure->why);
 	vec_release(&agents->past_failures);
@@ -239,10 +244,12 @@ static void try_agent(struct agents *agents, struct agent *agent, uint64_t now_n
 	if (agent->process->exited)
 		return;
 	jvm = jvm_table_get(agents->jvms, agent->process);
-	agent->is_jvm = jvm != NULL;
 	agent->mappings_serial = agent->process->mappings_serial;
 	if (!jvm)
 		return;
+	if (!agent->is_jvm)
+		vec_push(&agents->jvms_seen, agent);
+	agent->is_jvm = true;
 	if (agent->map_open && !jvm_reads_code_map(jvm)) {
 		agent->map_open = false;
 		agent->map_retry_ns = 0;
@@ -250,6 +257,13 @@ static void try_agent(struct agents *agents, struct agent *agent, uint64_t now_n
 	try_map(agents, agent, jvm, now_ns);
 	if (agent->map_open && !agent->failure[0] && jvm_check_allocations(jvm, &err) < 0)
 		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
+}
+
+/* Of a thousand processes most are none, until they map something more. */
+static bool has_become_jvm(const struct agent *agent)
+{
+	return !agent->is_jvm && agent->wanted &&
+	       agent->mappings_serial != agent->process->mappings_serial;
 }
 
 static struct agent *find_agent(const struct agents *agents, const struct process *process)
@@ -284,24 +298,32 @@ void agents_note_sample(struct agents *agents, struct process *process)
 
 	agent->wanted = true;
 	agent->sampled = true;
+	if (has_become_jvm(agent))
+		try_agent(agents, agent, clock_now_ns());
 }
 
-/* Of a thousand processes most are none, until they map something more. */
-static bool may_be_jvm(const struct agent *agent)
+static void look_for_jvms(struct agents *agents, uint64_t now_ns)
 {
-	return agent->is_jvm || agent->mappings_serial != agent->process->mappings_serial;
+	struct attachment **at;
+
+	if (now_ns - agents->looked_ns < LOOK_NS)
+		return;
+	agents->looked_ns = now_ns;
+	vec_for_each (at, &agents->book.all)
+		if (has_become_jvm(agent_of(*at)))
+			try_agent(agents, agent_of(*at), now_ns);
 }
 
 void agents_poll(struct agents *agents)
 {
 	uint64_t now_ns = clock_now_ns();
-	struct attachment **at;
 
 	if (agents->pool)
 		worker_pool_reap(agents->pool);
-	vec_for_each (at, &agents->book.all)
-		if (agent_of(*at)->wanted && may_be_jvm(agent_of(*at)))
-			try_agent(agents, agent_of(*at), now_ns);
+	for (size_t i = 0; i < agents->jvms_seen.len; i++)
+		if (agents->jvms_seen.items[i]->wanted)
+			try_agent(agents, agents->jvms_seen.items[i], now_ns);
+	look_for_jvms(agents, now_ns);
 	if (!agents->attaching && jvm_table_replayed(agents->jvms))
 		agents->busy_since_ns = 0;
 }
@@ -321,6 +343,10 @@ void agents_forget(struct agents *agents, struct process *process)
 	}
 	if (agent->job)
 		agent->job->agent = NULL;
+	for (size_t i = agents->jvms_seen.len; i-- > 0;)
+		if (agents->jvms_seen.items[i] == agent)
+			agents->jvms_seen.items[i] =
+				agents->jvms_seen.items[--agents->jvms_seen.len];
 	book_detach(&agents->book, &process->attached, &agent->attachment);
 	free(agent);
 }

@@ -27,6 +27,14 @@
 #define MAX_ELEMENTS (16 * MAX_STUBS)
 #define MAX_NAME     63
 
+/* JVMs of a host are of few builds, whose heads lie equally far from the static variable that is known. */
+#define MAX_HINTS 4
+
+static struct {
+	uint64_t distance[MAX_HINTS];
+	unsigned int count, next;
+} hints; /* of the loop's thread; what is found there is proven as anywhere else */
+
 enum { DESC_NEXT, DESC_NAME = 2, DESC_START = 3, DESC_START_JDK_8 = 4, DESC_WORDS = 6 };
 
 void stub_list_init(struct stub_list *list, const struct vm_memory *memory,
@@ -181,6 +189,41 @@ static int search_page(struct stub_list *list, uint64_t page, struct candidates 
 	return *left ? -ENODATA : -E2BIG;
 }
 
+static bool look_at(struct stub_list *list, uint64_t head_at)
+{
+	struct {
+		uint64_t head, words[DESC_WORDS];
+	} found;
+	struct wall_hop hops[] = { { .address = head_at,
+				     .len = sizeof(found.head),
+				     .base = WALL_NO_HOP,
+				     .index = WALL_NO_HOP },
+				   { .len = sizeof(found.words), .index = WALL_NO_HOP } };
+
+	if (vm_memory_follow(list->memory, hops, ARRAY_SIZE(hops), (uint8_t *)&found,
+			     sizeof(found)) < 0 ||
+	    hops[1].len < sizeof(found.words) || !is_element_address(found.head) ||
+	    !is_head(list, found.head, found.words))
+		return false;
+	list->head_at = head_at;
+	return true;
+}
+
+static bool look_where_others_have_it(struct stub_list *list)
+{
+	for (unsigned int i = 0; i < hints.count; i++)
+		if (look_at(list, list->layout->call_stub_at + hints.distance[i]))
+			return true;
+	return false;
+}
+
+static void note_place(const struct stub_list *list)
+{
+	hints.distance[hints.next] = list->head_at - list->layout->call_stub_at;
+	hints.next = (hints.next + 1) % MAX_HINTS;
+	hints.count = MIN(hints.count + 1, MAX_HINTS);
+}
+
 static void search(struct stub_list *list)
 {
 	uint64_t middle = list->layout->call_stub_at & ~(uint64_t)(PAGE_BYTES - 1);
@@ -189,7 +232,7 @@ static void search(struct stub_list *list)
 	bool ends[2] = { false, false };
 
 	list->searched = true;
-	if (!middle || !list->layout->wire.call_stub_return)
+	if (!middle || !list->layout->wire.call_stub_return || look_where_others_have_it(list))
 		return;
 	candidates = xmalloc(sizeof(*candidates));
 	for (unsigned int i = 0; i <= 2 * MAX_PAGES && left; i++) {
@@ -200,8 +243,10 @@ static void search(struct stub_list *list)
 		if (ends[down])
 			continue;
 		r = search_page(list, page, candidates, &left);
-		if (!r)
+		if (!r) {
+			note_place(list);
 			return;
+		}
 		ends[down] = r != -ENODATA;
 	}
 	forget(list);

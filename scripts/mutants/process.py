@@ -13,6 +13,9 @@ WHO = ["test_registry", "test_registry_proc"]
 WHERE = ["test_mappings"]
 
 GENERATIONS = [
+    Mutant("registry: mappings that came late are never read", REGISTRY, "(entry->retry_ns && time_ns >= entry->retry_ns)", "(0 && entry->retry_ns)", ["test_registry_proc"]),
+    Mutant("registry: they are read with each sample", REGISTRY, "time_ns + RETRY_NS : 0;", "time_ns : 0;", ["test_registry_proc"]),
+    Mutant("registry: those that will never come are", REGISTRY, "r == -ETIMEDOUT || r == -EBUSY || r == -ECHILD ?", "r < 0 ?", ["test_registry_proc"]),
     Mutant("an exec is the same generation", REGISTRY,
            "process->exec_count++;\n\tprocess->serial = registry->next_serial++;", "process->exec_count++;", WHO),
     Mutant("an exec is not counted", REGISTRY, "process->exec_count++;", "", WHO),

@@ -24,6 +24,11 @@ WHOM = ["test_suspects"]
 LOOKS = ["test_looks"]
 
 MUTANTS = [
+    Mutant("wall: who is slow for a moment is late", WALL_C, "lane_wait_for_disk(*ret_lane, LOOP_DEADLINE_NS + patience_begin(", "lane_wait_for_disk(*ret_lane, LOOP_DEADLINE_NS + 0 * patience_begin(", ["test_wall_brokers"]),
+    Mutant("wall: who is slow all the time is waited for", WALL_C, "patience_end(&wall.patience, clock_now_ns(), LOOP_DEADLINE_NS);", "(void)patience_end;", ["test_wall_brokers"]),
+    Mutant("patience: it does not come back", "userspace/base/budget/patience.c", "patience->spent_ns -= MIN(patience->spent_ns, back_ns);", "(void)back_ns;", ["test_patience"]),
+    Mutant("patience: it is saved without an end", "userspace/base/budget/patience.c", "MIN(patience->spent_ns, back_ns)", "back_ns", ["test_patience"]),
+    Mutant("patience: more was taken than there is", "userspace/base/budget/patience.c", "MIN(more_ns, PATIENCE_STORE_NS - patience->spent_ns)", "more_ns", ["test_patience"]),
     Mutant("wall: a broker is waited for without end", LANE, "if (is_late(lane, waited_ns))", "if (0)", CALLS),
     Mutant("wall: a dead broker is waited for", LANE, "if (!wait_a_while(lane, answered, awake ? WALL_SPIN_NS : 0))", "if (!wait_a_while(lane, answered, awake ? WALL_SPIN_NS : 0) && 0)", CALLS),
     Mutant("wall: who asks waits awake whatever he has asked", LANE, "&& lane->terms.trade->is_quick(call->op)", "", ["test_lane"]),

@@ -8,10 +8,10 @@ from hp import *
 ROUNDS = 60
 STORM_ROUNDS = 100000
 TRACEFS = "/sys/kernel/tracing"
-# Of tests/workloads/kernel_locks.c: the reason, the system call's function in user code, in the kernel what is called for the lock, and how much of what the
-# thread measures it waits at least. Of a rwsem the kernel tells only when it has given up spinning for it.
-KINDS = {"place": ("mutex", "read", "fdget_pos", 0.95), "file": ("rwsem write", "__libc_pwrite", "down_write", 0.1),
-         "memory": ("rwsem write mmap_lock", "__mprotect", "do_mprotect_pkey", 0.95)}
+# Of tests/workloads/kernel_locks.c: the reason, the system call's function in user code, in the kernel what is called for the lock, in how many of the rounds
+# it waits and how much of what the thread measures, at least. Of a rwsem the kernel tells only when it has given up spinning for it, which it does where the owner loses its cpu.
+KINDS = {"place": ("mutex", "read", "fdget_pos", 0.25, 0.95), "file": ("rwsem write", "__libc_pwrite", "down_write", 0.05, 0.02),
+         "memory": ("rwsem write mmap_lock", "__mprotect", "do_mprotect_pkey", 0.25, 0.95)}
 TRACED = re.compile(r"^\s*(\d+) +(\d+)\.(\d{9}): +lock:contention_(begin|end): +(0x[0-9a-f]+) \((?:flags=([A-Z|]*))?")
 
 # What the threads told, perf's waits, and the recording: as views and as the JDK have it.
@@ -114,14 +114,14 @@ def of_thread(lines, tid, reason):
 @test
 def waits_have_their_number_length_lock_and_stack():
     seen = recorded()
-    for kind, (reason, call, asks, least) in KINDS.items():
+    for kind, (reason, call, asks, often, least) in KINDS.items():
         tid, told_ns = seen.told[kind]
         counts, lengths = of_thread(seen.counts, tid, reason), of_thread(seen.ns, tid, reason)
         judged = [wait.ns for wait in seen.waits if wait.tid == tid and wait.flags != "SPIN"]
         print(f"# {kind}: {total(counts)} of {len(judged)} waits, {100 * (total(lengths) / sum(judged) - 1):+.3f} % of perf's, "
               f"{100 * total(lengths) / told_ns:.2f} % of what the thread measured")
         expect_equal(total(counts), len(judged), f"waits of {kind}")
-        expect(len(judged) >= 0.25 * ROUNDS, f"{kind}: only {len(judged)} waits")
+        expect(len(judged) >= often * ROUNDS, f"{kind}: only {len(judged)} waits")
         expect_between(total(lengths) / sum(judged), 0.98, 1.01, f"length of {kind} beside perf's")
         expect_between(total(lengths) / told_ns, least, 1.001, f"length of {kind} beside the thread's")
         for line in counts:
@@ -162,7 +162,7 @@ def short_ones_are_left_out():
 def others_read_them():
     """The JDK's reader: each wait, with its length and why; and no address."""
     seen = recorded()
-    for kind, (reason, _, _, _) in KINDS.items():
+    for kind, (reason, *_) in KINDS.items():
         tid, _ = seen.told[kind]
         own = [event for event in seen.events if event["sampledThread"]["osThreadId"] == tid and event["reason"] == reason]
         lengths = sum(float(event["duration"][2:-1]) * 1e9 for event in own)

@@ -17,12 +17,16 @@
 
 /* A thread runs on for a moment after its exit record; later samples mean somebody lives. */
 #define EXIT_GRACE_NS (100 * NSEC_PER_MSEC)
+/* Its broker may be back by then (wall/suspects.h). */
+#define RETRY_NS (100 * NSEC_PER_MSEC)
 
 struct entry {
 	struct process process;
 	uint64_t exit_ns;
 	uint32_t losses; /* the registry's when its mappings were read */
-	bool detailed;	 /* exe and cgroup were read for this generation */
+	uint64_t
+		retry_ns; /* its mappings could not be read in time: not before this again; 0: they were, or it has gone */
+	bool detailed; /* exe and cgroup were read for this generation */
 };
 
 struct registry {
@@ -138,8 +142,16 @@ static void entry_complete(struct entry *entry)
 		entry_read_details(entry);
 }
 
+/* On a busy host the broker may wait too long for a process's memory. */
+static void entry_read_mappings(struct entry *entry, uint64_t time_ns)
+{
+	int r = mappings_read(&entry->process);
+
+	entry->retry_ns = r == -ETIMEDOUT || r == -EBUSY || r == -ECHILD ? time_ns + RETRY_NS : 0;
+}
+
 /* All but the details from /proc; a negative errno when the process is gone. */
-static int entry_read(struct entry *entry)
+static int entry_read(struct entry *entry, uint64_t time_ns)
 {
 	struct proc_stat stat;
 	int r = proc_read_stat(entry->process.pid, &stat);
@@ -149,7 +161,7 @@ static int entry_read(struct entry *entry)
 	entry->process.ppid = stat.ppid;
 	entry->process.start_ns = stat.start_ns;
 	set_comm(&entry->process, stat.comm);
-	(void)mappings_read(&entry->process);
+	entry_read_mappings(entry, time_ns);
 	return 0;
 }
 
@@ -263,7 +275,7 @@ static struct entry *entry_add_from_proc(struct registry *registry, uint32_t pid
 	if (pid == 0) {
 		set_comm(&entry->process, "swapper");
 		entry->detailed = true;
-	} else if (entry_read(entry) < 0) {
+	} else if (entry_read(entry, time_ns) < 0) {
 		entry->process.exited = true;
 		entry->exit_ns = time_ns;
 		entry->detailed = true;
@@ -328,8 +340,10 @@ struct process *registry_get(struct registry *registry, uint32_t pid, uint64_t t
 		entry = entry_recheck(registry, entry, time_ns);
 	if (!entry->detailed)
 		entry_read_details(entry);
-	if (entry->losses != registry->losses && !entry->process.exited)
-		(void)mappings_read(&entry->process);
+	if ((entry->losses != registry->losses ||
+	     (entry->retry_ns && time_ns >= entry->retry_ns)) &&
+	    !entry->process.exited)
+		entry_read_mappings(entry, time_ns);
 	entry->losses = registry->losses;
 	return &entry->process;
 }

@@ -61,6 +61,11 @@ void lane_set_patience(struct lane *lane, const struct lane_patience *patience)
 	lane->terms.patience = *patience;
 }
 
+void lane_wait_for_disk(struct lane *lane, uint64_t disk_ns)
+{
+	lane->terms.patience.disk_ns = disk_ns;
+}
+
 void lane_set_len(struct lane *lane, uint64_t len)
 {
 	lane->terms.len = len;

@@ -36,6 +36,8 @@ void lane_free(struct lane *lane);
 
 /* For the calls, and the processes, from now on. */
 void lane_set_patience(struct lane *lane, const struct lane_patience *patience);
+/* For the next call: its patience's disk_ns. */
+void lane_wait_for_disk(struct lane *lane, uint64_t disk_ns);
 void lane_set_len(struct lane *lane, uint64_t len);
 
 /* What the next call asks for is put there. Good until it is made. */

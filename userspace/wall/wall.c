@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/budget/patience.h"
 #include "base/clock.h"
 #include "base/macros.h"
 #include "wall/broker.h"
@@ -30,7 +31,8 @@ static struct {
 	pthread_mutex_t lock;	 /* of `suspects`, which all threads share */
 	struct suspects suspects;
 	_Atomic uint64_t cpu_ns;
-	_Atomic uint64_t end_ns; /* wall_end_at() */
+	struct patience patience; /* the loop's thread's */
+	_Atomic uint64_t end_ns;  /* wall_end_at() */
 } wall = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* --- lanes ------------------------------------------------------------------------------------ */
@@ -58,9 +60,14 @@ static void make_key(void)
 		abort();
 }
 
+static bool is_loop(void)
+{
+	return wall.nursery && pthread_equal(pthread_self(), wall.loop);
+}
+
 bool wall_is_loop(bool *ret_urgent)
 {
-	bool loop = wall.nursery && pthread_equal(pthread_self(), wall.loop);
+	bool loop = is_loop();
 
 	*ret_urgent = loop && (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_RR;
 	return loop;
@@ -116,6 +123,7 @@ void wall_end(void)
 	nursery_free(TAKE_PTR(wall.nursery));
 	suspects_release(&wall.suspects);
 	wall.suspects = (struct suspects){ .late = 0 };
+	wall.patience = (struct patience){ 0 };
 	atomic_store(&wall.cpu_ns, 0);
 	atomic_store(&wall.end_ns, 0);
 }
@@ -163,6 +171,9 @@ struct wall_call *wall_start_call(enum wall_op op, uint32_t pid, struct lane **r
 
 	*ret_lane = get_lane();
 	call = lane_begin(*ret_lane);
+	if (is_loop()) /* others' deadline is long */
+		lane_wait_for_disk(*ret_lane, LOOP_DEADLINE_NS + patience_begin(&wall.patience,
+										clock_now_ns()));
 	if (call) {
 		call->op = op;
 		call->pid = pid;
@@ -190,6 +201,8 @@ int64_t wall_finish_call(struct lane *lane, int given, int *ret_fd)
 	int left;
 
 	take_cpu(lane);
+	if (is_loop())
+		patience_end(&wall.patience, clock_now_ns(), LOOP_DEADLINE_NS);
 	if (result == -ETIMEDOUT) {
 		left = lane_take_left(lane, &about);
 		note_late(about, left);

@@ -20,6 +20,7 @@ static struct proc_entry {
 	const char *exe, *cgroup;
 	uint64_t code;				 /* a mapping of a page */
 	unsigned int stats, exes, cgroups, maps; /* reads */
+	int late;				 /* why its mappings cannot be read */
 } procs[32];
 
 /* --- in place of process/ --- */
@@ -75,6 +76,8 @@ int exec_maps_read(uint32_t pid, const char *path, exec_map_fn fn, void *data)
 	if (sscanf(path, "/proc/%u/maps", &of_path) != 1 || of_path != pid || !procs[pid].is_there)
 		return -ENOENT;
 	procs[pid].maps++;
+	if (procs[pid].late)
+		return procs[pid].late;
 	map.m.start = procs[pid].code;
 	map.m.end = map.m.start + 4096;
 	fn(&map, data);
@@ -265,6 +268,34 @@ static void what_was_lost_is_read_once(void **state)
 	assert_int_equal(procs[PID].maps, 2);
 }
 
+/* It is asked again with a later sample, until it has answered. */
+static void mappings_that_come_late(void **state)
+{
+	static const int late[] = { -ETIMEDOUT, -EBUSY, -ECHILD };
+	const uint64_t step = 100000000ULL;
+	struct process *process;
+
+	put_proc(PID, "first", 555, 0x1000);
+	procs[PID].late = -EACCES;
+	process = registry_get(*state, PID, AT);
+	registry_get(*state, PID, AT + 10 * step);
+	assert_int_equal(procs[PID].maps, 1); /* it never will */
+	put_proc(PID + 1, "second", 555, 0x1000);
+	for (unsigned int i = 0; i < ARRAY_SIZE(late); i++) {
+		procs[PID + 1].late = late[i];
+		process = registry_get(*state, PID + 1, AT + i * step);
+		registry_get(*state, PID + 1, AT + (i + 1) * step - 1);
+		assert_int_equal(procs[PID + 1].maps, i + 1);
+	}
+	assert_null(process_find_mapping(process, 0x1000));
+	procs[PID + 1].late = 0;
+	registry_get(*state, PID + 1, AT + 3 * step);
+	assert_non_null(process_find_mapping(process, 0x1000));
+	registry_get(*state, PID + 1, AT + 30 * step);
+	assert_int_equal(procs[PID + 1].maps, 4);
+	process->exited = true;
+}
+
 static void exits_that_were_lost(void **state)
 {
 	put_proc(PID, "first", 555, 0x1000);
@@ -345,6 +376,7 @@ int main(void)
 		TEST(the_first_exit_counts),
 		TEST(an_exec_lives),
 		TEST(what_was_lost_is_read_once),
+		TEST(mappings_that_come_late),
 		TEST(exits_that_were_lost),
 		TEST(details_come_later),
 		TEST(a_child_has_what_its_parent_had),

@@ -27,13 +27,23 @@ static struct page page_that_does_not_come(void)
 	return page;
 }
 
-static void let_come(struct page *page)
+static void fill_page(const struct page *page)
 {
 	struct uffdio_zeropage zero = { .range = { (uintptr_t)page->at, 4096 } };
 
 	assert_int_equal(ioctl(page->fd, UFFDIO_ZEROPAGE, &zero), 0);
+}
+
+static void drop_page(const struct page *page)
+{
 	close(page->fd);
 	munmap(page->at, 4096);
+}
+
+static void let_come(const struct page *page)
+{
+	fill_page(page);
+	drop_page(page);
 }
 
 static void one_that_does_not_answer_is_left_behind(void **state)
@@ -61,6 +71,40 @@ static void one_that_does_not_answer_is_left_behind(void **state)
 	assert_string_equal(figures.first_comm, comm);
 	assert_true(clock_now_ns() - begin_ns < NEVER_NS);
 	let_come(&page);
+}
+
+static void *let_come_late(void *data)
+{
+	usleep(60000);
+	fill_page(data);
+	return NULL;
+}
+
+/* As of a process whose memory somebody has locked who lost his cpu: it is waited for, but not always. */
+static void one_that_is_slow_is_waited_for(void **state)
+{
+	unsigned int came = 0;
+	struct wall_figures figures;
+	pthread_t thread;
+	char byte;
+
+	(void)state;
+	for (;;) {
+		struct page page = page_that_does_not_come();
+		int64_t r;
+
+		assert_int_equal(pthread_create(&thread, NULL, let_come_late, &page), 0);
+		r = read_own(page.at, &byte, 1);
+		pthread_join(thread, NULL);
+		drop_page(&page);
+		wall_get_figures(&figures);
+		assert_int_equal(figures.late, r != 1);
+		if (r != 1)
+			break;
+		came++;
+	}
+	/* 300 ms of patience, some 35 each. */
+	assert_in_range(came, 3, 12);
 }
 
 /* Of several in one call the others are not to blame, and are asked from then on without it. */
@@ -204,6 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_that_does_not_answer_is_left_behind),
+		TEST(one_that_is_slow_is_waited_for),
 		TEST(one_of_several_does_not_answer),
 		TEST(one_that_comes_back_is_not_kept),
 		TEST(one_that_was_killed_is_replaced),

@@ -64,6 +64,7 @@ static void while_the_taker_waits(void **state)
 	int before;
 
 	(void)state;
+	scheduler.policy = POLICY;
 	start();
 	rings = (struct pollfd){ .fd = ring_pump_rings_fd(f.pump), .events = POLLIN };
 	for (int round = 0; round < 2; round++) {
@@ -99,6 +100,7 @@ static void a_flood_while_the_taker_waits(void **state)
 	int before;
 
 	(void)state;
+	scheduler.policy = POLICY;
 	start();
 	for (int i = 0; i < 3; i++) {
 		before = f.consumes;
@@ -111,6 +113,26 @@ static void a_flood_while_the_taker_waits(void **state)
 	take();
 	expect_all();
 	rest();
+}
+
+/* He may wait for a cpu as long as anybody: both look. */
+static void a_taker_who_does_not_go_first(void **state)
+{
+	int before;
+
+	(void)state;
+	start();
+	ring_pump_taker_waits(f.pump, true);
+	for (int i = 0; i < 3; i++) {
+		before = f.consumes;
+		make(1, 100);
+		wake();
+		assert_true(consumes_soon(before, SOON_MS));
+		usleep(10000);
+	}
+	assert_true(has_news(SOON_MS));
+	take();
+	expect_all();
 }
 
 /* A wake-up for records that were taken meanwhile is no news. */
@@ -244,6 +266,7 @@ int main(void)
 		TEST(while_nobody_takes),
 		TEST(while_the_taker_waits),
 		TEST(a_flood_while_the_taker_waits),
+		TEST(a_taker_who_does_not_go_first),
 		TEST(nothing_there),
 		TEST(no_more_than_has_room),
 		TEST(a_record_that_is_larger),

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
@@ -131,10 +132,13 @@ static struct pump_mood pump_once(struct ring_pump *pump, bool rings_have_news)
 	return mood;
 }
 
-/* Each of the two first says what it does and then looks what the other one does: they cannot miss each other. */
+/*
+ * Each of the two first says what it does and then looks what the other one does: they cannot miss each other. Where the one who takes does not go
+ * before others he may wait for a cpu, and whoever has one first is to empty the rings.
+ */
 static bool may_watch(struct ring_pump *pump, const struct pump_mood *mood)
 {
-	bool may = !mood->flood;
+	bool may = !mood->flood && pump->thread.policy != SCHED_OTHER;
 
 	atomic_store(&pump->watches, may);
 	may = may && atomic_load(&pump->taker_waits);

@@ -4,7 +4,7 @@
  * queue of bounded size and does nothing more. The loop may be busy for some ten milliseconds (a
  * process that is new, names, a file to be written); a ring has room for no more than seven of the
  * largest stack copies, and one of the side-band for what a hundred programs do that start. While the loop waits, and little
- * comes, it is the loop that rings wake, and the thread sleeps: else each record that is to be looked at would wake both.
+ * comes, it is the loop that rings wake, if it goes before others, and the thread sleeps: else each record that is to be looked at would wake both.
  */
 #ifndef HOSTPROF_CAPTURE_RING_PUMP_H
 #define HOSTPROF_CAPTURE_RING_PUMP_H

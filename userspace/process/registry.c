@@ -23,10 +23,9 @@
 struct entry {
 	struct process process;
 	uint64_t exit_ns;
-	uint32_t losses; /* the registry's when its mappings were read */
-	uint64_t
-		retry_ns; /* its mappings could not be read in time: not before this again; 0: they were, or it has gone */
-	bool detailed; /* exe and cgroup were read for this generation */
+	uint32_t losses;   /* the registry's when its mappings were read */
+	uint64_t retry_ns; /* of mappings that could not be read in time; 0: they were */
+	bool detailed;	   /* exe and cgroup were read for this generation */
 };
 
 struct registry {

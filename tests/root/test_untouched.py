@@ -92,7 +92,8 @@ def expect_untouched(calls, jvm, directory):
     expect(any(f"process_vm_readv({jvm.pid}," in call for call in calls),
            "the JVM's memory was never read: the test proves nothing")
     places = rf"/proc/{jvm.pid}/|{re.escape(directory)}|\.(?:attach|java)_pid"
-    calls = [call for call in calls if re.search(places, call)]
+    # Bytes of its memory are no places; strace shows the first of what was read.
+    calls = [call for call in calls if re.search(places, call) and not re.match(r"\d+ +process_vm_readv\(", call)]
     bad = [call for call in calls if re.search(WRITING, call) or not re.match(r"\d+ +open", call)]
     expect(not bad, f"hostprof wrote where the JVM is: {bad[:5]}")
 

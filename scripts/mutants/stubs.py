@@ -13,8 +13,6 @@ DISPATCH = ["test_vtable_stub"]
 MUTANTS = [
     Mutant("stubs: where others have the list nobody looks", LIST, " || look_where_others_have_it(list))", " || (0 && look_where_others_have_it(list)))", LISTED),
     Mutant("stubs: what others have there is not proven", LIST, "\t    !is_head(list, found.head, found.words))\n\t\treturn false;", "\t    (is_head(list, found.head, found.words), 0))\n\t\treturn false;", LISTED),
-    Mutant("pages: each is read for itself", "userspace/jvm/layout/vm_memory.c", "bool has = r >= 0 && group + i && hops[i].len == PAGE_BYTES;", "bool has = r >= 0 && group + i * PAGE_BYTES == start && hops[i].len == PAGE_BYTES;", ["test_vm_memory"]),
-    Mutant("pages: what could not be read is kept", "userspace/jvm/layout/vm_memory.c", "bool has = r >= 0 && group + i && hops[i].len == PAGE_BYTES;", "bool has = r >= 0;", ["test_vm_memory"]),
     Mutant("stubs: any list will do", LIST,
            "return innermost(list, list->layout->wire.call_stub_return - 1) != NULL;", "return true;", LISTED),
     Mutant("stubs: only the page of the variable that is known", LIST, "i <= 2 * MAX_PAGES && left", "i < 1 && left", LISTED),

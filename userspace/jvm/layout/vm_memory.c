@@ -240,11 +240,6 @@ struct page {
 	char data[PAGE_BYTES];
 };
 
-/* Fetched together: what is asked for next mostly lies beside. Of as many, aligned. */
-#define GROUP_PAGES 4
-#define GROUP_BYTES ((uint64_t)GROUP_PAGES * PAGE_BYTES)
-_Static_assert(PAGE_SLOTS % GROUP_PAGES == 0, "a group has slots one behind the other");
-
 /* Direct-mapped by page number. */
 struct vm_pages {
 	const struct vm_memory *memory; /* borrowed */
@@ -265,33 +260,6 @@ void vm_pages_free(struct vm_pages *pages)
 	free(pages);
 }
 
-/* The page at START, and those beside it that can be read. */
-static int fetch_group(struct vm_pages *pages, uint64_t start)
-{
-	uint64_t group = start & ~(GROUP_BYTES - 1);
-	struct page *first = &pages->pages[group / PAGE_BYTES % PAGE_SLOTS];
-	uint8_t data[GROUP_PAGES][PAGE_BYTES];
-	struct wall_hop hops[GROUP_PAGES];
-	bool is_there = false;
-	int r;
-
-	for (unsigned int i = 0; i < GROUP_PAGES; i++)
-		hops[i] = (struct wall_hop){ .address = group + i * PAGE_BYTES,
-					     .len = PAGE_BYTES,
-					     .base = WALL_NO_HOP,
-					     .index = WALL_NO_HOP };
-	r = vm_memory_follow(pages->memory, hops, GROUP_PAGES, &data[0][0], sizeof(data));
-	for (unsigned int i = 0; i < GROUP_PAGES; i++) {
-		bool has = r >= 0 && group + i && hops[i].len == PAGE_BYTES;
-
-		first[i].address = has ? group + i * PAGE_BYTES : 0;
-		if (has)
-			memcpy(first[i].data, data[i], PAGE_BYTES);
-		is_there |= has && first[i].address == start;
-	}
-	return r < 0 || is_there ? MIN(r, 0) : -EFAULT;
-}
-
 static int pages_fetch(struct vm_pages *pages, uint64_t start, const char **ret_data)
 {
 	struct page *page = &pages->pages[start / PAGE_BYTES % PAGE_SLOTS];
@@ -302,9 +270,11 @@ static int pages_fetch(struct vm_pages *pages, uint64_t start, const char **ret_
 	if (page->address != start) {
 		if (pages->fetches++ >= MAX_FETCHES)
 			return -E2BIG;
-		r = fetch_group(pages, start);
+		page->address = 0;
+		r = vm_memory_read(pages->memory, start, page->data, PAGE_BYTES);
 		if (r < 0)
 			return r;
+		page->address = start;
 	}
 	*ret_data = page->data;
 	return 0;

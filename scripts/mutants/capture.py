@@ -171,6 +171,7 @@ SIDE = [
     Mutant("a flood is the taker's alone", PUMP, "bool may = !mood->flood && ", "bool may = ", ["test_ring_pump"]),
     Mutant("who is at work for long is not relieved", PUMP, "waits ? &never : &once", "&never", ["test_ring_pump"]),
     Mutant("a taker at work need not be looked after", PUMP, "may = may && atomic_load(&pump->taker_waits);", "", ["test_ring_pump"]),
+    Mutant("who drains hides that he waits", CPUS, "rings_taker_waits(c->rings, waits);", "(void)c, (void)waits;", ["test_capture"]),
     Mutant("the loop hides that it waits", "userspace/session/recorder.c", "	loop_on_wait(rec->loop, on_wait, rec);", "	(void)on_wait;", ["test_recorder_loop"]),
     Mutant("loop: it always waits", "userspace/base/loop.c", "		tell_waiting(loop, false);", "		;", ["test_loop"]),
     Mutant("loop: an edge is a level", "userspace/base/loop.c", "EPOLLIN | source->edge", "EPOLLIN", ["test_loop"]),

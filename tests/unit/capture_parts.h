@@ -46,7 +46,6 @@ struct bpf_session {
 
 struct rings {
 	int fd;
-	bool taker_waits;
 	bool has[CPUS];
 };
 
@@ -71,12 +70,12 @@ static struct fixture {
 	struct side_event throttles[4]; /* each drain; pid is the cpu */
 	/* What was asked for. */
 	struct bpf_session_options session;
-	uint64_t sampling_since_ns;
-	uint64_t missed;
+	uint64_t sampling_since_ns, missed;
 	struct perf_events_options perf;
 	uint64_t counted[CPUS];	  /* by the event of index 0 */
 	uint64_t overflows, seen; /* of it, on each cpu */
 	uint32_t ring_bytes;
+	bool taker_waits; /* of the rings */
 	char log[1024];
 	/* Maps. */
 	VEC(uint32_t) targets;
@@ -345,7 +344,7 @@ int rings_edge_fd(const struct rings *rings)
 
 void rings_taker_waits(struct rings *rings, bool waits)
 {
-	rings->taker_waits = waits;
+	f.taker_waits = rings && waits;
 }
 
 uint64_t rings_bytes(const struct rings *rings)

@@ -104,21 +104,23 @@ static struct source *source_new(enum source_kind kind, int fd, void *data)
 	return source;
 }
 
-int loop_add_fd(struct loop *loop, int fd, loop_fn fn, void *data, struct err *err)
+static int add_fd(struct loop *loop, int fd, uint32_t edge, loop_fn fn, void *data, struct err *err)
 {
 	struct source *source = source_new(SOURCE_FD, fd, data);
 
 	source->fn = fn;
+	source->edge = edge;
 	return source_add(loop, source, err);
+}
+
+int loop_add_fd(struct loop *loop, int fd, loop_fn fn, void *data, struct err *err)
+{
+	return add_fd(loop, fd, 0, fn, data, err);
 }
 
 int loop_add_edge(struct loop *loop, int fd, loop_fn fn, void *data, struct err *err)
 {
-	struct source *source = source_new(SOURCE_FD, fd, data);
-
-	source->fn = fn;
-	source->edge = EPOLLET;
-	return source_add(loop, source, err);
+	return add_fd(loop, fd, EPOLLET, fn, data, err);
 }
 
 static struct timespec to_timespec(uint64_t ns)

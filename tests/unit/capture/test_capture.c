@@ -15,6 +15,18 @@ static int open_error(void)
 	return r;
 }
 
+/* Who drains is who takes from the rings. */
+static void who_drains(void **state)
+{
+	(void)state;
+	open_capture();
+	for (int i = 0; i < 4; i++) {
+		capture_drainer_waits(f.capture, i % 2);
+		assert_int_equal(f.taker_waits, i % 2);
+	}
+	assert_int_not_equal(capture_edge_fd(f.capture), capture_fd(f.capture));
+}
+
 /* --- settings --- */
 
 static void the_usual_settings(void **state)
@@ -433,6 +445,7 @@ static void tables_are_mapped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(who_drains),
 		TEST(the_usual_settings),
 		TEST(each_setting),
 		TEST(some_cpus),

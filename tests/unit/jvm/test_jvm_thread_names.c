@@ -75,6 +75,14 @@ static unsigned int reads_of(uint32_t tid)
 	return reads - before;
 }
 
+static unsigned int reads_of_turn(void)
+{
+	unsigned int before = reads;
+
+	jvm_read_threads(&jvm, 1);
+	return reads - before;
+}
+
 static void a_name_is_read_once(void **state)
 {
 	(void)state;
@@ -116,16 +124,12 @@ static void renamed_by_another_one(void **state)
 	expect_name(11, "second");
 	expect_name_at(11, before_ns - 1, "first");
 	expect_name(12, "other");
-	before = reads;
-	jvm_read_threads(&jvm, 1);
-	assert_int_equal(reads, before);
+	assert_int_equal(reads_of_turn(), 0);
 	/* Of those that are as they were that is found out by one call. */
 	fake_advance(600 * MS);
 	sample(11);
 	sample(12);
-	before = reads;
-	jvm_read_threads(&jvm, 1);
-	assert_int_equal(reads, before + 1);
+	assert_int_equal(reads_of_turn(), 1);
 	expect_name(11, "second");
 	expect_name(12, "other");
 	end_jvm();
@@ -134,8 +138,6 @@ static void renamed_by_another_one(void **state)
 /* Two of them, one of which has a sample: the other one will have one soon, and need not be looked at then. */
 static void due_with_another_one(void **state)
 {
-	unsigned int before;
-
 	(void)state;
 	begin(17);
 	add_thread(11, add_string("first", 5, 1));
@@ -148,13 +150,9 @@ static void due_with_another_one(void **state)
 	fake_advance(10 * MS);
 	for (int i = 0; i < 4; i++) {
 		sample(11);
-		before = reads;
-		jvm_read_threads(&jvm, 1);
-		assert_int_equal(reads, before + (i == 0));
+		assert_int_equal(reads_of_turn(), i == 0);
 		sample(12);
-		before = reads;
-		jvm_read_threads(&jvm, 1);
-		assert_int_equal(reads, before);
+		assert_int_equal(reads_of_turn(), 0);
 		fake_advance(20 * MS);
 	}
 	expect_name(12, "other");
@@ -225,8 +223,6 @@ static void a_thread_that_has_gone(void **state)
 
 static void threads_that_are_none_of_javas(void **state)
 {
-	unsigned int more;
-
 	(void)state;
 	begin(17);
 	add_thread(11, add_string("first", 5, 1));
@@ -242,10 +238,8 @@ static void threads_that_are_none_of_javas(void **state)
 	sample(11);
 	sample(98);
 	sample(99);
-	more = reads;
-	jvm_read_threads(&jvm, 1);
 	/* Nobody has come to the list: one call says it of all, and of the names that are there. */
-	assert_int_equal(reads, more + 1);
+	assert_int_equal(reads_of_turn(), 1);
 	expect_name(11, "first");
 	expect_name(99, NULL);
 	expect_name(98, NULL);
@@ -255,9 +249,7 @@ static void threads_that_are_none_of_javas(void **state)
 	fake_advance(1100 * MS);
 	sample(99);
 	sample(98);
-	more = reads;
-	jvm_read_threads(&jvm, 1);
-	assert_in_range(reads - more, 8, 20);
+	assert_in_range(reads_of_turn(), 8, 20);
 	expect_name(99, "attached");
 	expect_name(98, NULL);
 	/* The list is read for another one, and has one of them, too. */
@@ -275,9 +267,7 @@ static void threads_that_are_none_of_javas(void **state)
 	sample(11);
 	sample(98);
 	sample(99);
-	more = reads;
-	jvm_read_threads(&jvm, 1);
-	assert_int_equal(reads, more + 1);
+	assert_int_equal(reads_of_turn(), 1);
 	expect_name(11, "first");
 	expect_name(99, "attached");
 	expect_name(98, "late");

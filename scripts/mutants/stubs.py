@@ -9,10 +9,15 @@ NAMES = "userspace/jvm/names/code_names.c"
 
 LISTED = ["test_stub_list"]
 DISPATCH = ["test_vtable_stub"]
+PAGES = "userspace/jvm/layout/vm_memory.c"
+PAGED = ["test_vm_memory"]
 
 MUTANTS = [
     Mutant("stubs: where others have the list nobody looks", LIST, " || look_where_others_have_it(list))", " || (0 && look_where_others_have_it(list)))", LISTED),
     Mutant("stubs: what others have there is not proven", LIST, "\t    !is_head(list, found.head, found.words))\n\t\treturn false;", "\t    (is_head(list, found.head, found.words), 0))\n\t\treturn false;", LISTED),
+    Mutant("pages: each is read for itself", PAGES, "group->there |= (hops[i].len == PAGE_BYTES) << i;", "group->there = 1U << i;", PAGED),
+    Mutant("pages: what could not be read is kept", PAGES, "group->there |= (hops[i].len == PAGE_BYTES) << i;", "group->there |= 1U << i;", PAGED),
+    Mutant("pages: a table and its names have one place", PAGES, "place->last = !place->last;", ";", PAGED),
     Mutant("stubs: any list will do", LIST,
            "return innermost(list, list->layout->wire.call_stub_return - 1) != NULL;", "return true;", LISTED),
     Mutant("stubs: only the page of the variable that is known", LIST, "i <= 2 * MAX_PAGES && left", "i < 1 && left", LISTED),

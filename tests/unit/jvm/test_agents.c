@@ -97,7 +97,7 @@ static void one_that_becomes_a_jvm(void **state)
 
 /* --- how often --- */
 
-/* After 0.5, 1, 2, 4, 8 and each 10 s. */
+/* After 0.5, 1, 2, 4, 8 s; then each 10 s while the JVM maps something, as a library that is loaded, else each 60 s. */
 static void looked_for_again_ever_less_often(void **state)
 {
 	struct fixture *f = *state;
@@ -112,9 +112,28 @@ static void looked_for_again_ever_less_often(void **state)
 	assert_int_equal(opens_in(f, 4000), 1);
 	assert_int_equal(opens_in(f, 8000), 1);
 	for (int i = 0; i < 3; i++) {
+		f->process->mappings_serial++;
 		assert_int_equal(opens_in(f, 9900), 0);
 		assert_int_equal(opens_in(f, 100), 1);
 	}
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(opens_in(f, 59900), 0);
+		assert_int_equal(opens_in(f, 100), 1);
+	}
+	assert_int_equal(opens_in(f, 30000), 0);
+	f->process->mappings_serial++;
+	assert_int_equal(opens_in(f, 100), 1);
+}
+
+/* Somebody else's, whose recording may end at any time. */
+static void one_that_is_held_is_asked_for_each_10_s(void **state)
+{
+	struct fixture *f = *state;
+
+	f->jvm.answer = -EBUSY;
+	agents_add(f->agents, f->process, true);
+	opens_in(f, 30000);
+	assert_int_equal(opens_in(f, 30000), 3);
 }
 
 /* Who has it may have been killed: until a lease would be over we ask often. */
@@ -346,6 +365,7 @@ int main(void)
 		TEST(a_dead_one_is_left_alone),
 		TEST(one_that_becomes_a_jvm),
 		TEST(looked_for_again_ever_less_often),
+		TEST(one_that_is_held_is_asked_for_each_10_s),
 		TEST(a_lease_that_ends),
 		TEST(an_agent_that_went_is_looked_for),
 		TEST(why_it_is_not_used),

@@ -283,14 +283,14 @@ static int read_made(const struct vm_memory *memory, const struct vm_span *spans
 {
 	const struct made *made = memory->data;
 
-	assert_int_equal(count, 1);
-	for (size_t k = 0; k < spans[0].len; k += 8) {
-		uint64_t at = spans[0].address + k;
-		uint64_t word =
-			at / 0x1000 == VARIABLES / 0x1000 ? variable_word(at) : made->word(at);
+	for (unsigned int i = 0; i < count; i++)
+		for (size_t k = 0; k < spans[i].len; k += 8) {
+			uint64_t at = spans[i].address + k;
+			uint64_t word = at / 0x1000 == VARIABLES / 0x1000 ? variable_word(at)
+									  : made->word(at);
 
-		memcpy((char *)spans[0].data + k, &word, sizeof(word));
-	}
+			memcpy((char *)spans[i].data + k, &word, sizeof(word));
+		}
 	return 0;
 }
 

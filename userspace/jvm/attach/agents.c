@@ -17,6 +17,8 @@
  */
 #define MAP_RETRY_NS	 (500 * NSEC_PER_MSEC)
 #define MAP_MAX_RETRY_NS (10 * NSEC_PER_SEC)
+/* Where nothing was mapped since: only an agent that was there before, and left, could be back. */
+#define MAP_CALM_RETRY_NS (60 * NSEC_PER_SEC)
 /* A profile does not wait longer for the code maps of its JVMs. */
 #define BUSY_LIMIT_NS (5 * NSEC_PER_SEC)
 /* A JVM that was not ready so often, within 8 s, may never be: it is seen without an agent then, and still asked. */
@@ -41,14 +43,15 @@ struct agent {
 	struct attach_job *job; /* under way, owned by the pool; else NULL */
 	bool is_jvm;
 	uint64_t mappings_serial; /* with which that was looked at */
-	uint64_t map_tried_ns;
+	uint64_t map_tried_ns, map_tried_serial;
 	uint64_t map_retry_ns;
 	uint64_t map_held_ns; /* since when another hostprof has been seen to read it */
 	bool wanted;	      /* a target: its agent is used */
 	bool sampled;
 	bool map_open;
-	bool had_map; /* at some time */
-	bool is_ours; /* it was loaded for this run */
+	bool map_missing; /* when it was tried */
+	bool had_map;	  /* at some time */
+	bool is_ours;	  /* it was loaded for this run */
 	enum attach_state attach;
 	unsigned int not_ready; /* attaches that said so */
 	char failure[384];
@@ -204,18 +207,31 @@ static bool has_refused(const struct agent *agent)
 	return agent->attach == ATTACH_DONE && !agent->is_ours && agent->failure[0];
 }
 
+static bool map_is_due(const struct agent *agent, uint64_t now_ns)
+{
+	uint64_t since_ns = now_ns - agent->map_tried_ns;
+	bool is_calm;
+
+	if (!agent->wanted || agent->map_open || since_ns < agent->map_retry_ns)
+		return false;
+	is_calm = agent->map_missing && !agent->not_ready &&
+		  agent->map_retry_ns == MAP_MAX_RETRY_NS &&
+		  agent->map_tried_serial == agent->process->mappings_serial;
+	return !is_calm || since_ns >= MAP_CALM_RETRY_NS;
+}
+
 static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm, uint64_t now_ns)
 {
 	struct err err = { 0 };
 	int r;
 
-	if (!agent->wanted || agent->map_open || agent->attach == ATTACH_RUNNING)
-		return;
-	if (now_ns - agent->map_tried_ns < agent->map_retry_ns)
+	if (agent->attach == ATTACH_RUNNING || !map_is_due(agent, now_ns))
 		return;
 	agent->map_tried_ns = now_ns;
+	agent->map_tried_serial = agent->process->mappings_serial;
 	agent->map_retry_ns = MIN(MAX(2 * agent->map_retry_ns, MAP_RETRY_NS), MAP_MAX_RETRY_NS);
 	r = jvm_open_code_map(jvm, &err);
+	agent->map_missing = r == -ENODATA;
 	if (r == -EBUSY && !agent->map_held_ns)
 		agent->map_held_ns = now_ns;
 	/* It may have been killed: then its lease soon ends. */
@@ -320,9 +336,13 @@ void agents_poll(struct agents *agents)
 
 	if (agents->pool)
 		worker_pool_reap(agents->pool);
-	for (size_t i = 0; i < agents->jvms_seen.len; i++)
-		if (agents->jvms_seen.items[i]->wanted)
-			try_agent(agents, agents->jvms_seen.items[i], now_ns);
+	for (size_t i = 0; i < agents->jvms_seen.len; i++) {
+		struct agent *agent = agents->jvms_seen.items[i];
+
+		/* Of many JVMs nothing else is touched. */
+		if (agent->map_open || map_is_due(agent, now_ns))
+			try_agent(agents, agent, now_ns);
+	}
 	look_for_jvms(agents, now_ns);
 	if (!agents->attaching && jvm_table_replayed(agents->jvms))
 		agents->busy_since_ns = 0;

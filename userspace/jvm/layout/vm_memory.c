@@ -9,9 +9,11 @@
 
 #define PAGE_BYTES 4096
 /* Tables of 0.2 MB and their strings are read in one sweep; neighbours share pages. */
-#define PAGE_SLOTS 64
-/* The largest tables, of JDK 17, take 190: who has more of them takes our time. */
-#define MAX_FETCHES 2048
+#define GROUP_PAGES 4
+#define GROUP_BYTES ((uint64_t)GROUP_PAGES * PAGE_BYTES)
+#define PLACES	    32
+/* The largest tables, of JDK 17, have 190 pages: who has more of them takes our time. */
+#define MAX_FETCHES 1024
 
 /* Two pieces cost more than the bytes that lie between them. */
 #define MAX_GAP_BYTES 256
@@ -235,16 +237,23 @@ int vm_memory_read_text(const struct vm_memory *memory, uint64_t address, char *
 	return r;
 }
 
-struct page {
-	uint64_t address; /* 0: empty */
-	char data[PAGE_BYTES];
+/* Fetched together, aligned: what is asked for next mostly lies beside. */
+struct group {
+	uint64_t address;
+	unsigned int there; /* a bit for each page that could be read; none: empty */
+	uint8_t pages[GROUP_PAGES][PAGE_BYTES];
 };
 
-/* Direct-mapped by page number. */
+/* A place by its number has two of them, as a table is read in turns with the names that it points to. */
+struct place {
+	struct group groups[2];
+	unsigned int last; /* which of them was asked for last */
+};
+
 struct vm_pages {
 	const struct vm_memory *memory; /* borrowed */
 	unsigned int fetches;
-	struct page pages[PAGE_SLOTS];
+	struct place places[PLACES];
 };
 
 struct vm_pages *vm_pages_new(const struct vm_memory *memory)
@@ -260,24 +269,55 @@ void vm_pages_free(struct vm_pages *pages)
 	free(pages);
 }
 
-static int pages_fetch(struct vm_pages *pages, uint64_t start, const char **ret_data)
+static int fetch_group(struct vm_pages *pages, struct group *group, uint64_t address)
 {
-	struct page *page = &pages->pages[start / PAGE_BYTES % PAGE_SLOTS];
+	struct wall_hop hops[GROUP_PAGES];
 	int r;
+
+	if (pages->fetches++ >= MAX_FETCHES)
+		return -E2BIG;
+	group->address = address;
+	group->there = 0;
+	for (unsigned int i = 0; i < GROUP_PAGES; i++)
+		hops[i] = (struct wall_hop){ .address = address + i * PAGE_BYTES,
+					     .len = PAGE_BYTES,
+					     .base = WALL_NO_HOP,
+					     .index = WALL_NO_HOP };
+	r = vm_memory_follow(pages->memory, hops, GROUP_PAGES, group->pages[0],
+			     sizeof(group->pages));
+	if (r < 0)
+		return r;
+	for (unsigned int i = 0; i < GROUP_PAGES; i++)
+		group->there |= (hops[i].len == PAGE_BYTES) << i;
+	return 0;
+}
+
+/* The place of the group at ADDRESS, or that it is to have. */
+static struct group *group_at(struct vm_pages *pages, uint64_t address)
+{
+	struct place *place = &pages->places[address / GROUP_BYTES % PLACES];
+
+	if (place->groups[place->last].address != address)
+		place->last = !place->last;
+	return &place->groups[place->last];
+}
+
+static int pages_fetch(struct vm_pages *pages, uint64_t start, const uint8_t **ret_data)
+{
+	unsigned int page = start / PAGE_BYTES % GROUP_PAGES;
+	uint64_t address = start & ~(GROUP_BYTES - 1);
+	struct group *group;
+	int r = 0;
 
 	if (!start)
 		return -EFAULT;
-	if (page->address != start) {
-		if (pages->fetches++ >= MAX_FETCHES)
-			return -E2BIG;
-		page->address = 0;
-		r = vm_memory_read(pages->memory, start, page->data, PAGE_BYTES);
-		if (r < 0)
-			return r;
-		page->address = start;
-	}
-	*ret_data = page->data;
-	return 0;
+	group = group_at(pages, address);
+	if (group->address != address || !(group->there & 1U << page))
+		r = fetch_group(pages, group, address);
+	if (!r && !(group->there & 1U << page))
+		r = -EFAULT;
+	*ret_data = group->pages[page];
+	return r;
 }
 
 int vm_pages_read(struct vm_pages *pages, uint64_t address, void *data, size_t len)
@@ -287,7 +327,7 @@ int vm_pages_read(struct vm_pages *pages, uint64_t address, void *data, size_t l
 	while (len) {
 		size_t at = address % PAGE_BYTES;
 		size_t part = MIN(len, PAGE_BYTES - at);
-		const char *page;
+		const uint8_t *page;
 		int r = pages_fetch(pages, address - at, &page);
 
 		if (r < 0)
@@ -307,7 +347,7 @@ int vm_pages_read_string(struct vm_pages *pages, uint64_t address, char *ret_tex
 	while (len < size) {
 		size_t at = address % PAGE_BYTES;
 		size_t part = MIN(size - len, PAGE_BYTES - at);
-		const char *page, *end;
+		const uint8_t *page, *end;
 		int r = pages_fetch(pages, address - at, &page);
 
 		if (r < 0)

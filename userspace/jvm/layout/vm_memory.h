@@ -89,8 +89,8 @@ int vm_memory_read_text(const struct vm_memory *memory, uint64_t address, char *
 			size_t size);
 
 /*
- * Many small reads that lie close together (tables and their strings): whole pages are fetched
- * and kept. Short-lived; it never sees what changes after the first look. -E2BIG: more pages than any JVM's tables have.
+ * Many small reads that lie close together (tables and their strings): whole pages are fetched, with those beside them,
+ * and kept. Short-lived; it never sees what changes after the first look. -E2BIG: in more places than any JVM's tables are.
  */
 struct vm_pages;
 

@@ -16,7 +16,7 @@
 #include "hotspot/stub_leaf.h"
 #include "hotspot/virtual.h"
 #include "native/ahead.h"
-#include "native/frame_pointer.h"
+#include "native/goroutine.h"
 #include "native/leaf.h"
 #include "native/probed.h"
 #include "native/row.h"
@@ -50,6 +50,8 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->linked = 0;
 	c->guessed = 0;
 	c->stack_top = 0;
+	c->tls = 0;
+	c->elsewhere = 0;
 	c->missed = 0;
 	c->uncached = 0;
 	c->new_code = 0;
@@ -112,7 +114,8 @@ static inline enum unwind_step unwind_choose_by_rule(struct unwind_cursor *c,
 	case WIRE_RULE_PLT: return UNWIND_STEP_ROW;
 	case WIRE_RULE_SIGNAL: return UNWIND_STEP_SIGNAL;
 	case WIRE_RULE_END: return UNWIND_STEP_END;
-	case WIRE_RULE_FP: c->fp_frames++; return UNWIND_STEP_SWITCH;
+	case WIRE_RULE_FP:
+	case WIRE_RULE_GOROUTINE: c->fp_frames++; return UNWIND_STEP_SWITCH;
 	default: return UNWIND_STEP_BAD_ROW;
 	}
 }
@@ -286,7 +289,7 @@ static inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
 	case UNWIND_STEP_LEAF: return leaf_step(c, memory);
 	case UNWIND_STEP_SIGNAL: return signal_step(c, memory);
 	case UNWIND_STEP_FP: return unwind_blind(c, memory);
-	case UNWIND_STEP_SWITCH: return frame_pointer_switch(c, memory, rule);
+	case UNWIND_STEP_SWITCH: return goroutine_step(c, memory, rule);
 	case UNWIND_STEP_END: return cursor_stop(c, UNWIND_DONE);
 	case UNWIND_STEP_NOWHERE: return cursor_stop(c, UNWIND_BAD_RETURN);
 	default: return cursor_stop(c, UNWIND_BAD_ROW);

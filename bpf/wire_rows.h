@@ -47,6 +47,12 @@ enum wire_rule_kind {
 	 * caller's own, below which its return address lies.
 	 */
 	WIRE_RULE_FP,
+	/*
+	 * Go's runtime.morestack on the thread's own stack: the goroutine that wants more is m.curg (native/goroutine.h).
+	 * ra_slot is how many words below %fs the thread's g is, cfa_offset where curg is in m, rbp_slot the word of a
+	 * g that has its sched.bp. Where there is none, as FP.
+	 */
+	WIRE_RULE_GOROUTINE,
 	WIRE_RULE_KIND_COUNT
 };
 
@@ -185,7 +191,11 @@ struct wire_miss {
 	wire_u64 anchor[3];  /* sp, pc, fp */
 	wire_u64 cont_entry; /* JavaThread::_cont_entry; 0: none */
 	wire_u64 trampoline; /* of return probes, 0: none; in the copy are the true addresses */
-	/* Of a virtual thread what leads to its frames in the heap, and these (bpf/hotspot/frozen.h). */
+	wire_u64 tls;	     /* where %fs points; 0: not known */
+	/*
+	 * Of a virtual thread what leads to its frames in the heap, and these (bpf/hotspot/frozen.h); of a thread that has left
+	 * a stack by its frame pointer, as Go's runtime a goroutine's, what of that one lies there.
+	 */
 	wire_u32 heap_bytes;
 	wire_u32 heap_count;
 	struct wire_heap_piece heap[WIRE_MISS_HEAP_PIECES];
@@ -210,6 +220,6 @@ _Static_assert(sizeof(struct wire_block) == 512, "wire_block");
 _Static_assert(sizeof(struct wire_range) == 32, "wire_range");
 _Static_assert(sizeof(struct wire_space) == 48, "wire_space");
 _Static_assert(sizeof(struct wire_hot) == 32, "wire_hot");
-_Static_assert(sizeof(struct wire_miss) == 400, "wire_miss");
+_Static_assert(sizeof(struct wire_miss) == 408, "wire_miss");
 
 #endif

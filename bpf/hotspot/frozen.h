@@ -6,7 +6,7 @@
  * (relativize_interpreted_frame_metadata() in cpu/x86/continuationFreezeThaw_x86.inline.hpp). The walk
  * makes a detour through them, and goes on at the ContinuationEntry on the stack. Most collectors move objects at
  * safepoints only; a copy that one has left behind is told by its mark, ZGC's objects are not read. Userspace, which finishes a walk a moment
- * later, reads what came with it (sample/miss_heap.h): objects and frames as stacks are.
+ * later, reads what came with it (sample/miss/miss_heap.h): objects and frames as stacks are.
  */
 #ifndef HOSTPROF_BPF_HOTSPOT_FROZEN_H
 #define HOSTPROF_BPF_HOTSPOT_FROZEN_H

@@ -116,6 +116,16 @@ UNWIND_ALONE(wire_u32, frame_pointer_below, (struct unwind_cursor * c), c, (c, N
 
 #endif
 
+/* Go to a caller on another stack. */
+static inline enum unwind_verdict frame_pointer_leave(struct unwind_cursor *c, wire_u64 pc,
+						      wire_u64 sp, wire_u64 fp)
+{
+	c->linked = 1;
+	c->elsewhere = 1;
+	c->sp = 0; /* every stack pointer is above it */
+	return cursor_enter(c, pc, sp, fp);
+}
+
 static inline enum unwind_verdict frame_pointer_return(struct unwind_cursor *c,
 						       struct unwind_memory *memory)
 {
@@ -125,9 +135,7 @@ static inline enum unwind_verdict frame_pointer_return(struct unwind_cursor *c,
 		return cursor_stop(c, UNWIND_FP_BAD);
 	if (cursor_load(c, memory, at, &pc))
 		return UNWIND_STOP;
-	c->linked = 1;
-	c->sp = 0; /* every stack pointer is above it */
-	return cursor_enter(c, pc, at + 8, c->fp);
+	return frame_pointer_leave(c, pc, at + 8, c->fp);
 }
 
 /*
@@ -149,9 +157,7 @@ static inline enum unwind_verdict frame_pointer_switch(struct unwind_cursor *c,
 		return frame_pointer_return(c, memory);
 	if (cursor_load(c, memory, fp + 8, &pc) || cursor_load(c, memory, fp, &c->fp))
 		return UNWIND_STOP;
-	c->linked = 1;
-	c->sp = 0; /* every stack pointer is above it */
-	return cursor_enter(c, pc, fp + 16, c->fp);
+	return frame_pointer_leave(c, pc, fp + 16, c->fp);
 }
 
 #endif

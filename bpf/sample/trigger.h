@@ -47,7 +47,7 @@ struct trigger {
 };
 
 #include "sample/emit.h"
-#include "sample/miss.h"
+#include "sample/miss/miss.h"
 #include "sample/walk.h"
 
 /* NULL: nothing is sampled now. */

@@ -99,6 +99,7 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 	c->uncached = trigger->preemptible && c->nested;
 	c->at_entry = trigger->at_entry;
 	c->stack_top = mm->start_stack;
+	c->tls = task->thread.fsbase;
 	c->frozen_at.live = 1;
 	if (trigger->told)
 		c->virtual_thread.object = trigger->told->thread;
@@ -108,7 +109,7 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 	walk_note_thread(c, task);
 	/* One turn more than frames: the last one finds the end, or says UNWIND_DEPTH. */
 	c->leaf_sp = c->sp;
-	if (compiling_may_be(c) && compiling_find(c, NULL, task->thread.fsbase))
+	if (compiling_may_be(c) && compiling_find(c, NULL, c->tls))
 		(void)compiling_put(c, s->words);
 	bpf_loop(WIRE_MAX_USER_FRAMES + 1, walk_turn, &walk, 0);
 	(void)virtual_find(c, NULL);

@@ -94,6 +94,8 @@ struct unwind_cursor {
 	wire_u64 r15;	      /* in Java code: the thread */
 	wire_u64 deadline_ns; /* for the loop that drives the steps */
 	wire_u64 stack_top;   /* of the main thread's: where argc is; 0: not known */
+	wire_u64
+		tls; /* where the thread's %fs points; 0: not known, or no longer what it was at the sample */
 	wire_u32 frames;
 	wire_u32 max_frames;
 	wire_u32 begin;	 /* first word of this walk in `out` */
@@ -104,7 +106,8 @@ struct unwind_cursor {
 	wire_u8 guessed; /* a frame pointer was followed in code of which nothing is known */
 	wire_u8 reason;	 /* enum unwind_reason, valid once a step returned UNWIND_STOP */
 	wire_u8 missed;	 /* it stopped for want of tables; the cursor stands where to go on */
-	wire_u8 listed;	 /* the space is known to hold all ranges: what is outside is no code */
+	wire_u8 elsewhere; /* it has left the stack that it began on, for one that this was left for */
+	wire_u8 listed;	   /* the space is known to hold all ranges: what is outside is no code */
 	wire_u8 regs_kept; /* by row from the leaf on: leaf_regs may still be this frame's */
 	wire_u8 nested;	   /* walks of its cpu that it interrupted: see tables_keep_hot() */
 	wire_u8 uncached; /* and may be interrupted by one that was not: it reads no cache of the cpu */

@@ -377,8 +377,8 @@ ROWS_MADE = [
     Mutant("home of saved registers ignored", RULE, "rule->home_reg = rbp.home;", ";", CFI),
     Mutant("return address in a register not known", RULE,
            "rule.ra_slot = (wire_u8)(WIRE_RA_REGISTER | ra.number);", "rule.ra_slot = 1;", CFI),
-    Mutant("entry point not taken for the end", ROOTS, "{ entry, limit, WIRE_RULE_END, false, false }",
-           "{ entry, limit, WIRE_RULE_NONE, false, false }", CFI),
+    Mutant("entry point not taken for the end", ROOTS, "{ entry, limit, { .kind = WIRE_RULE_END }, false }",
+           "{ entry, limit, { .kind = WIRE_RULE_NONE }, false }", CFI),
 ]
 
 MUTANTS = PROBED_STEPS + JAVA_STEPS + STEPS + FINDS + STORES + ROWS_MADE

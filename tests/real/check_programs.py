@@ -23,14 +23,22 @@ WHOLE, PLAUSIBLE, NAMED = 0.999, 0.999, 0.99
 # Fewer samples show nothing.
 LEAST_SAMPLES = 300
 
-# What a thread's outermost frame may be. hostprof has a list of its own (profile/roots.c), which this one judges.
-START = re.compile(r"_start|_dl_start_user|_dl_start|__start_context|(?:__)?clone3?|runtime\.(?:goexit|mstart|rt0_go|clone)(?:\.abi0)?|"
+# What a thread's outermost frame may be. hostprof has a list of its own (profile/roots.c), which this one judges. mcall and morestack
+# are where Go's own tracebacks end (traceback.go, topofstack()): the scheduler has left a goroutine. Below morestack it does so only there:
+START = re.compile(r"_start|_dl_start_user|_dl_start|__start_context|(?:__)?clone3?|runtime\.(?:goexit|mstart|rt0_go|clone|mcall|morestack)(?:\.abi0)?|"
                    r"_rt0_amd64(?:_linux)?(?:\.abi0)?|\[(?:thread|process) start\]|coroutine_trampoline")
+LEAVES = re.compile(r"runtime\.(?:gopreempt_m|preemptPark)")
 # Neither a name nor a place in a file.
 NAMELESS = re.compile(r"\[(?:anon|unknown|heap|stack|JIT|vdso|evicted|interpreted)[^\]]*\]")
 PLACE_IN_FILE = re.compile(r"\[.*\+0x[0-9a-f]+\]")
 CUT = re.compile(r"\[unwind: (.*)\]")
 ROWS = {}
+
+
+def is_start(frames):
+    if not START.fullmatch(frames[0]):
+        return False
+    return not frames[0].startswith("runtime.morestack") or any(LEAVES.fullmatch(frame) for frame in frames[1:3])
 
 
 class Row:
@@ -59,7 +67,7 @@ class Row:
             self._note(cut[1], frames, count)
             return
         counts["whole"] += count
-        if START.fullmatch(frames[0]):
+        if is_start(frames):
             counts["plausible"] += count
         else:
             self._note(f"root {frames[0]}", frames, count)

@@ -9,6 +9,7 @@ import shutil
 from hp import *
 
 SOURCE = os.path.join(ROOT, "tests/workloads/go/calls.go")
+GROWING = os.path.join(ROOT, "tests/workloads/go/grow.go")
 SECONDS = 2
 # What the linker is told. gcc makes the last ones: then Go's tables have no section of their own.
 BUILDS = {
@@ -28,7 +29,9 @@ CALLS = (rf"main\.work(?:;main\.outer(?:;main\.call(?:;main\.outer\.func1(?:;(?:
 STACK = re.compile(
     rf"runtime\.goexit;(?:runtime\.main;main\.main|main\.main\.(?:gowrap1|func1));{CALLS}{ELSE}|"
     rf"runtime\.goexit(?:;runtime\.main(?:;main\.main)?|;main\.main\.(?:gowrap1|func1))?{ELSE}|"
-    rf"(?:runtime\.(?:mstart|rt0_go|clone|mcall|morestack)|gogo|_rt0_amd64\w*){ELSE}|"
+    rf"(?:runtime\.(?:mstart|rt0_go|clone|mcall)|gogo|_rt0_amd64\w*){ELSE}|"
+    # the scheduler has let the goroutine go; else it is the goroutine's stack that comes first
+    rf"runtime\.morestack;runtime\.newstack;runtime\.(?:gopreempt_m|preemptPark){ELSE}|"
     # libc starts a program and a thread that gcc linked
     rf"(?:\[(?:process|thread) start\]|_start|__clone3?|clone3){ELSE}")
 UNFINISHED = re.compile(r"\[unwind: [\w-]+\]")
@@ -51,23 +54,23 @@ def toolchains():
         yield found.stdout.strip(), go, env
 
 
-def build(go, env, arguments):
-    path = os.path.join(temp_dir(), "calls")
+def build(go, env, arguments, source=SOURCE):
+    path = os.path.join(temp_dir(), os.path.basename(source).removesuffix(".go"))
     cgo = "external" in "".join(arguments)
-    found = subprocess.run([go, "build", *arguments, "-o", path, SOURCE], env={**env, "CGO_ENABLED": str(int(cgo))},
+    found = subprocess.run([go, "build", *arguments, "-o", path, source], env={**env, "CGO_ENABLED": str(int(cgo))},
                            capture_output=True, text=True, check=False)
     expect_equal(found.returncode, 0, found.stderr)
     return path
 
 
-def programs():
+def programs(source=SOURCE):
     """((version, kind), path)"""
     for version, go, env in toolchains():
         for kind, arguments in BUILDS.items():
             if "gcc" in kind and not shutil.which("gcc"):
                 print(f"# no {kind}: no gcc", flush=True)
                 continue
-            yield (version, kind), build(go, env, arguments)
+            yield (version, kind), build(go, env, arguments, source)
 
 
 def recorded(path):
@@ -80,7 +83,7 @@ def recorded(path):
         for line in file:
             stack, _, count = line.rstrip("\n").rpartition(" ")
             process, _, frames = stack.partition(";")
-            if process.startswith("calls"):
+            if process.startswith(os.path.basename(path)):
                 stacks[frames] += int(count)
     return stacks, jfr
 
@@ -107,6 +110,39 @@ def every_build_has_its_names():
     for (version, kind), path in programs():
         found = True
         judge(f"{version} {kind}", recorded(path)[0], "gcc" in kind)
+    if not found:
+        skip("no go")
+
+
+# A goroutine's stack, and what makes it grow, which runs on the thread's.
+GROWN = re.compile(rf"runtime\.goexit;main\.main\.(?:gowrap|func)[12];main\.one(?:;main\.grow)+;runtime\.morestack;runtime\.newstack{ELSE}|"
+                   # of the runtime's own goroutines, and of the first one
+                   r"runtime\.goexit(?:;(?!main\.(?:one|grow))[^;]+)+")
+LET_GO = re.compile(r"runtime\.(?:gopreempt_m|preemptPark)")
+# Pages of the new stack that are not there yet, first samples of new code.
+MOST_UNFINISHED = 0.02
+
+
+def judge_growing(label, stacks):
+    growing = {stack: count for stack, count in stacks.items() if ";runtime.newstack" in stack and not LET_GO.search(stack)}
+    total = sum(growing.values())
+    unfinished = sum(count for stack, count in growing.items() if UNFINISHED.search(stack))
+    wrong = [(count, stack) for stack, count in growing.items() if not UNFINISHED.search(stack) and not GROWN.fullmatch(stack)]
+    deepest = max((stack.count(";main.grow") for stack in growing), default=0)
+    print(f"# {label}: {total} samples of stacks that grow, {unfinished} unfinished, {sum(count for count, _ in wrong)} wrong, {deepest} calls deep", flush=True)
+    expect(total > SECONDS * 50, f"{label}: {total} samples of stacks that grow")
+    expect(not wrong, f"{label}: whose stack grows is not in front of it: {sorted(wrong, reverse=True)[:3]}")
+    expect(unfinished <= MOST_UNFINISHED * total + 3, f"{label}: {unfinished} of {total} stacks are not whole")
+    expect_between(deepest, 100, 401, f"{label}: calls of grow()")
+
+
+@test
+def stacks_that_grow():
+    need_root()
+    found = False
+    for (version, kind), path in programs(GROWING):
+        found = True
+        judge_growing(f"{version} {kind}", recorded(path)[0])
     if not found:
         skip("no go")
 

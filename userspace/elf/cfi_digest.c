@@ -87,8 +87,11 @@ static void digest_findings(struct digest *digest, const struct cfi_file *file)
 			     5);
 	vec_for_each (root, &file->roots.v)
 		digest_words(digest,
-			     (const uint64_t[]){ root->start, root->end, root->kind, root->framed },
-			     4);
+			     (const uint64_t[]){ root->start, root->end, root->rule.kind,
+						 (uint64_t)root->rule.cfa_offset,
+						 (uint64_t)root->rule.cfa_add, root->rule.ra_slot,
+						 root->rule.rbp_slot, root->framed },
+			     8);
 	for (size_t i = 0; i < file->linkage.count; i++) {
 		const struct cfi_linkage_part *part = &file->linkage.parts[i];
 

@@ -9,13 +9,27 @@ enum root_kind { ROOT_UNSEEN, ROOT_NONE, ROOT_OTHER, ROOT_START };
 
 /*
  * The entries of programs and of ld.so; clone()'s children in glibc and musl; makecontext()'s coroutines; Go's first
- * frames (runtime/asm_amd64.s, sys_linux_amd64.s); what hostprof calls the first frame when it has no name.
+ * frames (runtime/asm_amd64.s, sys_linux_amd64.s), and those of its scheduler when it has left a goroutine for good
+ * (traceback.go, topofstack()); what hostprof calls the first frame when it has no name.
  */
 static const char *const starts[] = {
-	"_start",	    "_dl_start_user", "clone",		 "clone3",
-	"__clone",	    "__clone3",	      "__start_context", "runtime.goexit",
-	"runtime.mstart",   "runtime.rt0_go", "runtime.clone",	 "_rt0_amd64",
-	"_rt0_amd64_linux", "[thread start]", "[process start]",
+	"_start",
+	"_dl_start_user",
+	"clone",
+	"clone3",
+	"__clone",
+	"__clone3",
+	"__start_context",
+	"runtime.goexit",
+	"runtime.mstart",
+	"runtime.rt0_go",
+	"runtime.clone",
+	"runtime.mcall",
+	"runtime.morestack",
+	"_rt0_amd64",
+	"_rt0_amd64_linux",
+	"[thread start]",
+	"[process start]",
 };
 
 /* Up to ".abi0", as Go's assembly has it, or a symbol's version. */

@@ -48,7 +48,7 @@ static uint64_t copy_end(const struct wire_miss *miss)
 	return miss->copy_at + miss->copy_bytes;
 }
 
-/* Bytes of a page that was not there are made up in bpf/sample/miss.h. */
+/* Bytes of a page that was not there are made up in bpf/sample/miss/miss_copy.h. */
 static bool is_hole(const uint8_t *bytes, size_t len)
 {
 	return bytes[0] == 0xff && memcmp(bytes, bytes + 1, len - 1) == 0;

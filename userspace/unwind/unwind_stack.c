@@ -112,12 +112,12 @@ static int read_copy(const struct wire_miss *miss, uint64_t address, void *dst, 
 	return read_heap(miss, address, dst, len);
 }
 
-/* The stack as it was at the sample. 0, or -ENOENT. */
+/* The stack as it was at the sample. What proves that a copy may be read on says nothing of another stack. 0, or -ENOENT. */
 static int read_sampled(const struct unwind_stack *stack, uint64_t address, void *dst, size_t len)
 {
 	int r = read_copy(stack->miss, address, dst, len);
 
-	if (r < 0 && stack->alive)
+	if (r < 0 && stack->alive && !stack->cursor->elsewhere)
 		r = stack_rest_read(stack->rest, stack->miss, stack->cursor->sp, address, dst, len);
 	return r;
 }

@@ -65,6 +65,7 @@ static struct walk_request request_of(const struct job *job, const struct wire_s
 		.linked = miss->linked,
 		.guessed = miss->guessed,
 		.stack_top = miss->stack_top,
+		.tls = miss->tls,
 		.regs_kept = miss->regs_kept,
 		.exact = miss->exact,
 		.at_entry = miss->at_entry,

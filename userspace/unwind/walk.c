@@ -28,6 +28,7 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	c->linked = request->caller && request->linked;
 	c->guessed = request->caller && request->guessed;
 	c->stack_top = request->stack_top;
+	c->tls = request->tls;
 	c->serial = request->serial;
 	c->first = request->first;
 	c->count = request->count;

@@ -22,7 +22,7 @@ struct walk_request {
 	bool regs_kept;	  /* of a caller: all of regs are known */
 	bool exact;	  /* pc is where the thread is, not where a call returns to */
 	bool at_entry;	  /* not of a caller: pc is its function's first instruction */
-	uint64_t stack_top;	    /* struct unwind_cursor's; 0: not known */
+	uint64_t stack_top, tls;    /* struct unwind_cursor's; 0: not known */
 	uint64_t trampoline;	    /* of return probes; 0: none */
 	uint32_t max_frames;	    /* 0: WIRE_DEFAULT_USER_FRAMES */
 	const struct wire_jvm *jvm; /* borrowed; NULL: no JVM, or not known yet: */

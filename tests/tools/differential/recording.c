@@ -110,6 +110,7 @@ static const char *kind_of_rule(const struct wire_rule *rule, uint64_t pc, bool 
 	case WIRE_RULE_DEREF: return leaf ? "deref_leaf" : "deref";
 	case WIRE_RULE_NONE: return leaf ? "none_leaf" : "none";
 	case WIRE_RULE_FP: return "fp";
+	case WIRE_RULE_GOROUTINE: return "goroutine";
 	default: return NULL;
 	}
 }

@@ -160,7 +160,7 @@ static void a_return_address_below_the_frame(void **state)
 	for (uint32_t below = 1; below <= 64; below++) {
 		assert_int_equal(switch_back(below, SWITCHES), UNWIND_GO_ON);
 		assert_true(world.pc == BACK && world.sp == world_word(FRAME - below + 1));
-		assert_true(world.fp == world_word(FRAME) && world.linked);
+		assert_true(world.fp == world_word(FRAME) && world.linked && world.elsewhere);
 	}
 	assert_int_equal(switch_back(65, SWITCHES), UNWIND_STOP);
 	assert_int_equal(world.reason, UNWIND_FP_BAD);
@@ -216,7 +216,8 @@ static void whose_return_address_it_is(void **state)
 	switch_back(2, SWITCHES);
 	world.fp = 0;
 	assert_int_equal(
-		frame_pointer_switch(&world, &world_memory, &(struct wire_rule){ .cfa_add = 1 }),
+		frame_pointer_switch(&world, &world_memory,
+				     &(struct wire_rule){ .kind = WIRE_RULE_FP, .cfa_add = 1 }),
 		UNWIND_STOP);
 	assert_int_equal(world.reason, UNWIND_DONE);
 }

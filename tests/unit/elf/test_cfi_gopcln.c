@@ -19,7 +19,8 @@ static const struct {
 	{ "runtime.goexit", 0x80, 5, { 2, 0x20, 0 } },
 	{ "runtime.systemstack", 0xa0, 6, { 2, 1, 16, 0x1f, 0 } },
 	{ "runtime.mstart", 0xc0, 0, { 2, 0x20, 0 } }, /* of that name, but not assembly */
-	{ "main.long", 0xe0, 0, { 2, 2, 16, 0xfe, 0x1f, 15, 0x10, 0 } },
+	{ "runtime.morestack", 0xe0, 6, { 2, 0x40, 0 } },
+	{ "main.long", 0x120, 0, { 2, 2, 16, 0xfe, 0x1f, 15, 0x10, 0 } },
 };
 
 static const uint32_t text_end = 0x1200;
@@ -96,9 +97,9 @@ static void frames_of_a_stripped_program(void **state)
 	assert_int_equal(frames_at(&f, CFI_TEXT + 0x60).kind, WIRE_RULE_NONE);
 	assert_int_equal(frames_at(&f, CFI_TEXT + 0x7f).kind, WIRE_RULE_NONE);
 	/* the same function in the next page */
-	assert_frame(frames_at(&f, CFI_TEXT + 0x10df), 16, 2);
-	assert_frame(frames_at(&f, CFI_TEXT + 0x10e0), 8, 0);
-	assert_int_equal(frames_at(&f, CFI_TEXT + 0x10f0).kind, WIRE_RULE_NONE);
+	assert_frame(frames_at(&f, CFI_TEXT + 0x111f), 16, 2);
+	assert_frame(frames_at(&f, CFI_TEXT + 0x1120), 8, 0);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x1130).kind, WIRE_RULE_NONE);
 	assert_int_equal(frames_at(&f, CFI_TEXT + 0x2000).kind, WIRE_RULE_NONE);
 }
 
@@ -153,6 +154,61 @@ static void a_switch_without_a_frame(void **state)
 	}
 }
 
+/* What systemstack says of curg, and morestack, where %rsp is loaded at LOAD (0: nowhere). */
+static void open_morestack(struct frames *f, uint32_t load, bool has_curg)
+{
+	static const uint8_t text[32] = { [0 ... 31] = 0x55 };
+	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT;
+	uint8_t *code;
+
+	make_table(&table);
+	open_table(f, &table, 0x55);
+	code = memmem(f->elf.buf, f->elf.len, text, sizeof(text));
+	assert_non_null(code);
+	if (has_curg)
+		memcpy(code + 0xa8, "\x48\x8b\x58\x30\x48\x8b\x83\xb8\0\0\0", 11);
+	memcpy(code + 0xe0, "\x64\x48\x8b\x3c\x25\xf8\xff\xff\xff", 9);
+	memcpy(code + 0xf0, "\x48\x89\x6f\x60", 4);
+	if (load)
+		memcpy(code + 0xe0 + load, "\x48\x8b\x63\x38", 4);
+	cfi_file_close(f->file);
+	assert_int_equal(cfi_file_open_memory(f->elf.buf, f->elf.len, &f->file, &(struct err){ 0 }),
+			 0);
+}
+
+static void a_goroutine_that_grows(void **state)
+{
+	_cleanup_frames_ struct frames f = { 0 };
+	struct wire_rule rule;
+
+	(void)state;
+	open_morestack(&f, 0x20, true);
+	/* On the goroutine's stack it is any function without a frame. */
+	assert_frame(frames_at(&f, CFI_TEXT + 0xe0), 8, 0);
+	assert_frame(frames_at(&f, CFI_TEXT + 0x103), 8, 0);
+	rule = frames_at(&f, CFI_TEXT + 0x104);
+	assert_int_equal(rule.kind, WIRE_RULE_GOROUTINE);
+	assert_int_equal(rule.cfa_offset, 0xb8);
+	assert_int_equal(rule.ra_slot, 1);
+	assert_int_equal(rule.rbp_slot, 12);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x11f).kind, WIRE_RULE_GOROUTINE);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x120).kind, WIRE_RULE_CFA);
+}
+
+static void a_goroutine_that_is_not_found(void **state)
+{
+	_cleanup_frames_ struct frames f = { 0 }, g = { 0 };
+
+	(void)state;
+	open_morestack(&f, 0x20, false);
+	assert_frame(frames_at(&f, CFI_TEXT + 0x103), 8, 0);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x104).kind, WIRE_RULE_FP);
+	/* Where the stack is left is not seen. */
+	open_morestack(&g, 0, true);
+	assert_int_equal(frames_at(&g, CFI_TEXT + 0xe0).kind, WIRE_RULE_FP);
+	assert_int_equal(frames_at(&g, CFI_TEXT + 0x11f).kind, WIRE_RULE_FP);
+}
+
 /* The call comes before, or in the next function. */
 static void a_switch_without_a_call(void **state)
 {
@@ -188,8 +244,9 @@ static void a_table_longer_than_most(void **state)
 	}
 	open_table(&f, &table, 0x55);
 	for (uint64_t i = 0; i < PAIRS; i++)
-		assert_frame(frames_at(&f, CFI_TEXT + 0xe0 + 2 * i), i % 2 ? 16 : 8, i % 2 ? 2 : 0);
-	assert_int_equal(frames_at(&f, CFI_TEXT + 0xe0 + 2 * PAIRS).kind, WIRE_RULE_NONE);
+		assert_frame(frames_at(&f, CFI_TEXT + 0x120 + 2 * i), i % 2 ? 16 : 8,
+			     i % 2 ? 2 : 0);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x120 + 2 * PAIRS).kind, WIRE_RULE_NONE);
 	for (size_t i = 1; i < f.rows.v.len; i++)
 		assert_true(f.rows.v.items[i].offset > f.rows.v.items[i - 1].offset);
 }
@@ -225,6 +282,8 @@ int main(void)
 		cmocka_unit_test(frames_of_a_stripped_program),
 		cmocka_unit_test(roots_of_a_stripped_program),
 		cmocka_unit_test(a_switch_without_a_frame),
+		cmocka_unit_test(a_goroutine_that_grows),
+		cmocka_unit_test(a_goroutine_that_is_not_found),
 		cmocka_unit_test(a_switch_without_a_call),
 		cmocka_unit_test(a_table_longer_than_most),
 		cmocka_unit_test(a_base_that_does_not_fit),

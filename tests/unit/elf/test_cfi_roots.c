@@ -135,7 +135,7 @@ static void functions_by_name(void **state)
 		cfi_roots_add_go_function(&roots, cases[i].name, 0x1000, 0x20);
 		assert_int_equal(roots.v.len, cases[i].kind != 0);
 		if (cases[i].kind) {
-			assert_int_equal(roots.v.items[0].kind, cases[i].kind);
+			assert_int_equal(roots.v.items[0].rule.kind, cases[i].kind);
 			assert_int_equal(roots.v.items[0].start, cases[i].start);
 			assert_int_equal(roots.v.items[0].end, 0x1020);
 			assert_int_equal(roots.v.items[0].framed, cases[i].framed);
@@ -173,7 +173,7 @@ static void roots_over_rows(void **state)
 			       more = { .kind = WIRE_RULE_CFA,
 					.cfa_reg = DWARF_RSP,
 					.cfa_offset = 16 };
-	const struct cfi_root root = { 0x1ff0, 0x2020, WIRE_RULE_FP, true, false };
+	const struct cfi_root root = { 0x1ff0, 0x2020, { .kind = WIRE_RULE_FP }, true };
 	struct cfi_roots roots = { VEC_INIT };
 	struct cfi_rows rows = { VEC_INIT };
 

@@ -55,6 +55,8 @@ static void what_a_thread_begins_with(void **state)
 		"runtime.mstart",
 		"runtime.rt0_go",
 		"runtime.clone",
+		"runtime.mcall",
+		"runtime.morestack",
 		"_rt0_amd64",
 		"_rt0_amd64_linux",
 		"runtime.goexit.abi0",

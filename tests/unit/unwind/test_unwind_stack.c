@@ -123,6 +123,11 @@ static void test_goes_on(void **state)
 	assert_int_equal(word, (4711ULL << 32) | 0);
 	assert_int_equal(word_of(f, &live[COPY_WORDS]), 4711);
 	assert_int_equal(stack_rest_count(f->stack.rest), 1);
+	/* of a walk that has left the stack it began on another one may lie there */
+	f->cursor.elsewhere = 1;
+	assert_true(read_stack_at(f, &live[COPY_WORDS]) < 0);
+	assert_int_equal(word_of(f, &live[COPY_WORDS - 1]), 1000 + COPY_WORDS - 1);
+	f->cursor.elsewhere = 0;
 	/* another walk looks anew */
 	stack_rest_drop(f->stack.rest);
 	live[COPY_WORDS - 1]++;

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "elf/cfi/cfi_layer.h"
+#include "elf/go/go_switch.h"
 
 /* So many of a page: the shortest have 16 bytes. */
 #define MAX_OF_A_PAGE 256
 #define MAX_NAME      64
-/* systemstack has some 110 bytes. */
-#define MAX_SWITCH 256
 
 static const struct wire_rule no_rule = { .kind = WIRE_RULE_NONE };
 
@@ -115,55 +114,8 @@ void cfi_gopcln_rows(const struct go_table *table, uint64_t page, struct cfi_row
 	}
 }
 
-/*
- * systemstack and mcall of Go before 1.21 (runtime/asm_amd64.s) save no frame pointer: between the instruction that
- * loads %rsp and the call of what is to run there %rbp is still the caller's.
- */
-static const struct {
-	const char *name;
-	uint8_t load[4], call[3];
-	uint8_t load_len, call_len;
-} switches[] = {
-	/* mov %rbx,%rsp; call *%rdi. mov 0x38(%r14),%rsp; call *%r12 */
-	{ "runtime.systemstack", { 0x48, 0x89, 0xdc }, { 0xff, 0xd7 }, 3, 2 },
-	{ "runtime.mcall", { 0x49, 0x8b, 0x66, 0x38 }, { 0x41, 0xff, 0xd4 }, 4, 3 },
-};
-
-static size_t find_bytes(const uint8_t *code, size_t from, size_t len, const uint8_t *bytes,
-			 size_t count)
-{
-	for (size_t i = from; i + count <= len; i++)
-		if (!memcmp(code + i, bytes, count))
-			return i;
-	return len;
-}
-
-static void add_switch(const struct go_table *table, const struct go_function *function,
-		       const char *name, struct cfi_roots *roots)
-{
-	static const uint8_t saves[] = { 0x55, 0x48, 0x89, 0xe5 }; /* push %rbp; mov %rsp,%rbp */
-	uint8_t code[MAX_SWITCH];
-	size_t len = MIN(function->end - function->start, sizeof(code));
-
-	len = go_table_code(table, function->start, code, len);
-	for (size_t i = 0; i < ARRAY_SIZE(switches); i++) {
-		size_t load, call, name_len = strlen(switches[i].name);
-
-		if (strncmp(name, switches[i].name, name_len) ||
-		    (name[name_len] && strcmp(name + name_len, ".abi0")) ||
-		    find_bytes(code, 0, MIN(len, sizeof(saves)), saves, sizeof(saves)) == 0)
-			continue;
-		load = find_bytes(code, 0, len, switches[i].load, switches[i].load_len);
-		call = find_bytes(code, load, len, switches[i].call, switches[i].call_len);
-		if (call < len)
-			cfi_roots_add_go_switch(roots,
-						function->start + load + switches[i].load_len,
-						function->start + call + switches[i].call_len);
-	}
-}
-
 static void add_root(const struct go_table *table, const struct go_entry *entries,
-		     struct cfi_roots *roots)
+		     struct go_switch *switches, struct cfi_roots *roots)
 {
 	struct go_function function;
 	char name[MAX_NAME];
@@ -175,13 +127,30 @@ static void add_root(const struct go_table *table, const struct go_entry *entrie
 		return;
 	if (!go_table_text(table, table->at.names, function.name, name, sizeof(name)))
 		return;
-	cfi_roots_add_go_function(roots, name, function.start, function.end - function.start);
-	add_switch(table, &function, name, roots);
+	if (!go_switch_look(switches, table, &function, name))
+		cfi_roots_add_go_function(roots, name, function.start,
+					  function.end - function.start);
+}
+
+static void add_switches(const struct go_switch *s, struct cfi_roots *roots)
+{
+	const struct wire_rule frame = { .kind = WIRE_RULE_FP },
+			       callers = { .kind = WIRE_RULE_FP, .cfa_add = 1 },
+			       goroutine = { .kind = WIRE_RULE_GOROUTINE,
+					     .cfa_offset = (int32_t)s->curg,
+					     .ra_slot = s->g_slot,
+					     .rbp_slot = s->bp_slot };
+
+	cfi_roots_add(roots, s->systemstack.start, s->systemstack.end, &callers);
+	cfi_roots_add(roots, s->mcall.start, s->mcall.end, &callers);
+	cfi_roots_add(roots, s->morestack.start, s->morestack.end,
+		      go_switch_has_goroutine(s) ? &goroutine : &frame);
 }
 
 void cfi_gopcln_add_roots(const struct go_table *table, struct cfi_roots *roots)
 {
 	struct go_entry entries[GO_MAX_ENTRIES];
+	struct go_switch switches = { 0 };
 	size_t n;
 
 	/* The last entry of a piece is the first of the next one. */
@@ -190,6 +159,7 @@ void cfi_gopcln_add_roots(const struct go_table *table, struct cfi_roots *roots)
 		if (n < 2)
 			break;
 		for (size_t i = 0; i + 1 < n; i++)
-			add_root(table, &entries[i], roots);
+			add_root(table, &entries[i], &switches, roots);
 	}
+	add_switches(&switches, roots);
 }

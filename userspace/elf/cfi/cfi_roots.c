@@ -85,8 +85,9 @@ void cfi_roots_add_go_function(struct cfi_roots *roots, const char *name, uint64
 
 	if (!function)
 		return;
-	root = (struct cfi_root){ address, address + size, function->kind, function->framed,
-				  false };
+	root = (struct cfi_root){
+		address, address + size, { .kind = function->kind }, function->framed
+	};
 	if (function->kind == WIRE_RULE_FP)
 		root.start += PROLOGUE_BYTES;
 	/* The handler returns to its first byte: one looks for the code before that. */
@@ -95,9 +96,10 @@ void cfi_roots_add_go_function(struct cfi_roots *roots, const char *name, uint64
 	add_root(roots, root);
 }
 
-void cfi_roots_add_go_switch(struct cfi_roots *roots, uint64_t start, uint64_t end)
+void cfi_roots_add(struct cfi_roots *roots, uint64_t start, uint64_t end,
+		   const struct wire_rule *rule)
 {
-	add_root(roots, (struct cfi_root){ start, end, WIRE_RULE_FP, false, true });
+	add_root(roots, (struct cfi_root){ start, end, *rule, false });
 }
 
 static void add_function(const char *name, uint64_t address, uint64_t size, void *data)
@@ -151,7 +153,7 @@ static void limit_by_table(struct cfi_root *root, struct cfi_reader *reader, str
 void cfi_roots_add_entry(struct cfi_roots *roots, struct cfi_reader *reader, struct elf_file *elf,
 			 uint64_t entry, uint64_t limit)
 {
-	struct cfi_root root = { entry, limit, WIRE_RULE_END, false, false };
+	struct cfi_root root = { entry, limit, { .kind = WIRE_RULE_END }, false };
 
 	limit_by_table(&root, reader, elf, SHT_SYMTAB);
 	limit_by_table(&root, reader, elf, SHT_DYNSYM);
@@ -168,7 +170,6 @@ static bool is_framed(const struct wire_rule *rule)
 static void overlay_root(const struct cfi_root *root, uint32_t start, uint32_t end,
 			 const struct cfi_rows *rows, struct cfi_rows *over)
 {
-	const struct wire_rule rule = { .kind = root->kind, .cfa_add = root->callers };
 	const struct wire_rule none = { .kind = WIRE_RULE_NONE };
 
 	for (size_t i = 0; i < rows->v.len; i++) {
@@ -178,7 +179,7 @@ static void overlay_root(const struct cfi_root *root, uint32_t start, uint32_t e
 		/* Of the rows in front of it the last one stays. */
 		if (from < end)
 			cfi_rows_put(over, from,
-				     root->framed && !is_framed(&row->rule) ? &none : &rule);
+				     root->framed && !is_framed(&row->rule) ? &none : &root->rule);
 	}
 	if (end < WIRE_PAGE_BYTES)
 		cfi_rows_put(over, end, &none);

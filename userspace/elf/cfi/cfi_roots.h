@@ -17,11 +17,9 @@
 
 struct cfi_root {
 	uint64_t start, end;
-	uint8_t kind; /* enum wire_rule_kind: END, FP or SIGNAL */
+	struct wire_rule rule; /* END, FP, GOROUTINE or SIGNAL */
 	/* FP: only where the frame is set up; before and after, its caller is found by the rows. */
 	bool framed;
-	/* FP: the frame pointer is the caller's (WIRE_RULE_FP). */
-	bool callers;
 };
 
 struct cfi_roots {
@@ -35,8 +33,9 @@ void cfi_roots_add_go_function(struct cfi_roots *roots, const char *name, uint64
 			       uint64_t size);
 void cfi_roots_add_go(struct cfi_roots *roots, struct elf_file *elf);
 
-/* Of Go before 1.21: from START to END the function is on another stack and has saved no frame pointer. */
-void cfi_roots_add_go_switch(struct cfi_roots *roots, uint64_t start, uint64_t end);
+/* RULE from START to END, over what other roots say there; none when they are equal. */
+void cfi_roots_add(struct cfi_roots *roots, uint64_t start, uint64_t end,
+		   const struct wire_rule *rule);
 
 /*
  * The program's entry point, which no FDE describes, up to its symbol's end, the next one's beginning or

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/* What is wanted of the stack that was left for the one which a thread stands on: a goroutine's, by Go's runtime. */
+#ifndef HOSTPROF_BPF_SAMPLE_MISS_MISS_LEFT_H
+#define HOSTPROF_BPF_SAMPLE_MISS_MISS_LEFT_H
+
+#include "native/goroutine.h"
+#include "sample/miss/miss_buffer.h"
+
+/* Frames of the copy that are looked through for the way to it. */
+#define MISS_LINKS 64
+/* Of it, from where the way leads to; less where that is not all there, as its end is near. */
+#define MISS_LEFT_BYTES MISS_HEAP_PIECE
+#define MISS_LEFT_LEAST 1024
+
+struct miss_links {
+	struct miss_buffer *b;
+	wire_u64 fp;
+};
+
+static long miss_link_turn(wire_u32 turn, struct miss_links *links)
+{
+	const struct wire_miss *miss = &links->b->miss;
+
+	(void)turn;
+	return links->fp - miss->copy_at >= miss->copy_bytes ||
+	       bpf_probe_read_user(&links->fp, sizeof(links->fp), (const void *)links->fp);
+}
+
+static __always_inline void miss_add_left(struct miss_buffer *b, wire_u64 at)
+{
+	if (!miss_add_piece(b, at, MISS_LEFT_BYTES) && !miss_add_piece(b, at, MISS_LEFT_BYTES / 4))
+		(void)miss_add_piece(b, at, MISS_LEFT_LEAST);
+}
+
+static __always_inline wire_u64 miss_word(wire_u64 at)
+{
+	wire_u64 word = 0;
+
+	(void)bpf_probe_read_user(&word, sizeof(word), (const void *)at);
+	return word;
+}
+
+/* What goroutine_step() reads: of a g, and of an m, of which the goroutine is among the first few words behind the fixed ones. */
+#define MISS_G_BYTES 128
+#define MISS_M_BYTES 256
+#define MISS_M_FROM  16 /* words */
+
+struct miss_goroutine {
+	struct miss_buffer *b;
+	wire_u64 g, m;
+};
+
+static long miss_goroutine_turn(wire_u32 turn, struct miss_goroutine *go)
+{
+	wire_u64 g = miss_word(go->m + 8ULL * (MISS_M_FROM + turn));
+
+	if (!cursor_is_user(g) || g == go->g || miss_word(g + GOROUTINE_M) != go->m)
+		return 0;
+	if (miss_add_piece(go->b, g, MISS_G_BYTES))
+		miss_add_left(go->b, miss_word(g + GOROUTINE_SCHED));
+	return 1;
+}
+
+/*
+ * Where Go's runtime has cleared the frame pointer (native/goroutine.h). The thread's own g says where the stack is that
+ * it stands on; nobody else has such words there.
+ */
+static __noinline int miss_copy_goroutine(struct miss_buffer *b, wire_u64 tls, wire_u64 sp)
+{
+	struct miss_goroutine go = { .b = b, .g = miss_word(tls - 8) };
+
+	if (sp < miss_word(go.g) || sp >= miss_word(go.g + 8))
+		return 0;
+	go.m = miss_word(go.g + GOROUTINE_M);
+	if (miss_word(go.m) == go.g && miss_add_piece(b, tls - 8, 8) &&
+	    miss_add_piece(b, go.g, MISS_G_BYTES) && miss_add_piece(b, go.m, MISS_M_BYTES))
+		bpf_loop(MISS_M_BYTES / 8 - MISS_M_FROM, miss_goroutine_turn, &go, 0);
+	return 0;
+}
+
+/*
+ * Frame pointers lead from the copy to another stack where code has put %rsp on this one and kept %rbp
+ * (WIRE_RULE_FP). Nothing but such a chain says so, as tables are what is missing; of other code it may lead anywhere.
+ */
+static __noinline int miss_copy_left(struct miss_buffer *b, struct unwind_cursor *c)
+{
+	struct miss_links links = { .b = b, .fp = c->fp };
+
+	bpf_loop(MISS_LINKS, miss_link_turn, &links, 0);
+	if (!links.fp)
+		return miss_copy_goroutine(b, c->tls, c->sp);
+	if (links.fp != c->fp && !(links.fp & 7) && cursor_is_user(links.fp) &&
+	    links.fp - b->miss.copy_at >= b->miss.copy_bytes)
+		miss_add_left(b, links.fp);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Go's runtime on another stack than a goroutine's: where it stands there, and the way back."""
+from .mutant import Mutant
+
+SWITCH = "userspace/elf/go/go_switch.c"
+CFI = "userspace/elf/cfi/cfi_gopcln.c"
+STEP = "bpf/native/goroutine.h"
+FRAME = "bpf/native/frame_pointer.h"
+STACK = "userspace/unwind/unwind_stack.c"
+
+LOOKED = ["test_go_switch", "test_cfi_gopcln"]
+STEPPED = ["test_goroutine"]
+
+MUTANTS = [
+    Mutant("switch: Go 1.21 has one", SWITCH, 'if (FIND(code, 0, "\\x55\\x48\\x89\\xe5") != 0)', "if (1)", LOOKED),
+    Mutant("switch: a call before it", SWITCH, 'call = FIND(code, load, "\\xff\\xd7")', 'call = FIND(code, 0, "\\xff\\xd7")', LOOKED),
+    Mutant("switch: a call in the next function", SWITCH, "MIN(function->end - function->start, sizeof(code.bytes))", "sizeof(code.bytes)", LOOKED),
+    Mutant("switch: from the load on", SWITCH, "code, load + 3, call + 2", "code, load, call + 2", LOOKED),
+    Mutant("switch: curg is anywhere", SWITCH, "curg > 0 && curg < MAX_CURG && curg % 8 == 0", "curg", LOOKED),
+    Mutant("switch: any number is g's place", SWITCH, "n < 0 && n % 8 == 0 && n / -8 <= UINT8_MAX ?", "n ?", LOOKED),
+    Mutant("switch: %rbp is saved anywhere", SWITCH, " && p[3] < 0x80 &&\n\t\t    p[3] % 8 == 0)", ")", LOOKED),
+    Mutant("switch: code for any address says nothing", SWITCH, "else if (FIND(code, 0, \"\\x48\\xc7\\xc1\") == 0 &&", "else if (0 &&", LOOKED),
+    Mutant("switch: all of morestack is on the thread's stack", SWITCH, "	s->morestack.start += load + 4;\n", "", LOOKED),
+    Mutant("goroutine: it is never found", CFI, "go_switch_has_goroutine(s) ? &goroutine : &frame", "&frame", LOOKED),
+    Mutant("goroutine: it is looked for without its places", CFI, "go_switch_has_goroutine(s) ? &goroutine : &frame", "&goroutine", LOOKED),
+    Mutant("goroutine: one that has gone", STEP, "if (!c->context[GOROUTINE_G])", "if (0)", STEPPED),
+    Mutant("goroutine: whoever wrote where it stands", STEP, "&& goroutine_called(c, memory)\n", "\n", STEPPED),
+    Mutant("goroutine: a call of anything near", STEP, "< 2 * GOROUTINE_NEAR;", "< 20 * GOROUTINE_NEAR;", STEPPED),
+    Mutant("goroutine: words of now", STEP, "!memory_read_stack(memory, g, 8, c->tls", "!memory_read(memory, g, 8, c->tls", STEPPED),
+    Mutant("goroutine: without one the stack is whole", STEP, "return cursor_stop(c, UNWIND_NO_START);", "return cursor_stop(c, UNWIND_DONE);", STEPPED),
+    Mutant("another stack: nobody says so", FRAME, "	c->elsewhere = 1;\n", "", ["test_frame_pointer_chain", "test_goroutine"]),
+    Mutant("another stack: it is read on", STACK, " && !stack->cursor->elsewhere", "", ["test_unwind_stack"]),
+]

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/go/go_switch.h"
+
+#include <string.h>
+
+#include "base/macros.h"
+
+/* systemstack has some 110 bytes, morestack 130. */
+#define MAX_CODE 256
+/* m has a few kB; m.curg is at 0xb8 or 0xc0. */
+#define MAX_CURG 4096
+
+struct code {
+	uint8_t bytes[MAX_CODE];
+	size_t len;
+	uint64_t start; /* their address */
+};
+
+/* Where PATTERN is from FROM on, or the code's length. */
+static size_t find(const struct code *code, size_t from, const void *pattern, size_t len)
+{
+	for (size_t i = from; i + len <= code->len; i++)
+		if (!memcmp(code->bytes + i, pattern, len))
+			return i;
+	return code->len;
+}
+
+#define FIND(code, from, text) find(code, from, text, sizeof(text) - 1)
+
+static int32_t number_at(const struct code *code, size_t at)
+{
+	int32_t number = 0;
+
+	if (at + sizeof(number) <= code->len)
+		memcpy(&number, code->bytes + at, sizeof(number));
+	return number;
+}
+
+/*
+ * Before 1.21 systemstack and mcall save no frame pointer: from the end of the instruction that loads %rsp to that of the
+ * call of what is to run there %rbp is still the caller's.
+ */
+static void note_without_frame(struct go_code *ret, const struct code *code, size_t from, size_t to)
+{
+	if (FIND(code, 0, "\x55\x48\x89\xe5") != 0) /* push %rbp; mov %rsp,%rbp */
+		*ret = (struct go_code){ code->start + from, code->start + to };
+}
+
+/*
+ * mov %rbx,%rsp; call *%rdi. Behind that the goroutine is looked for: mov 0x30(%rax),%rbx (g.m); mov m.curg(%rbx),%rax.
+ */
+static void look_at_systemstack(struct go_switch *s, const struct code *code)
+{
+	size_t load = FIND(code, 0, "\x48\x89\xdc"), call = FIND(code, load, "\xff\xd7");
+	size_t back = FIND(code, 0, "\x48\x8b\x58\x30\x48\x8b\x83");
+	int32_t curg = number_at(code, back + 7);
+
+	if (call < code->len)
+		note_without_frame(&s->systemstack, code, load + 3, call + 2);
+	if (back < code->len && curg > 0 && curg < MAX_CURG && curg % 8 == 0)
+		s->curg = (uint32_t)curg;
+}
+
+/* mov 0x38(%r14),%rsp; call *%r12 */
+static void look_at_mcall(struct go_switch *s, const struct code *code)
+{
+	size_t load = FIND(code, 0, "\x49\x8b\x66\x38"), call = FIND(code, load, "\x41\xff\xd4");
+
+	if (call < code->len)
+		note_without_frame(&s->mcall, code, load + 4, call + 3);
+}
+
+/* Its first instruction is mov %fs:N,%reg or, in code for any address, mov $N,%rcx; mov %fs:(%rcx),%reg. */
+static uint8_t slot_of_g(const struct code *code)
+{
+	int32_t n = 0;
+
+	if (FIND(code, 0, "\x64\x48\x8b") == 0 && (code->bytes[3] & 0xc7) == 4 &&
+	    code->bytes[4] == 0x25)
+		n = number_at(code, 5);
+	else if (FIND(code, 0, "\x48\xc7\xc1") == 0 && FIND(code, 7, "\x64\x48\x8b") == 7)
+		n = number_at(code, 3);
+	return n < 0 && n % 8 == 0 && n / -8 <= UINT8_MAX ? (uint8_t)(n / -8) : 0;
+}
+
+/* mov %rbp,N(%reg); where that is %rsp, what follows is no multiple of a word. */
+static uint8_t slot_of_bp(const struct code *code)
+{
+	for (size_t i = 0; i + 4 <= code->len; i++) {
+		const uint8_t *p = code->bytes + i;
+
+		if (p[0] == 0x48 && p[1] == 0x89 && (p[2] & 0xf8) == 0x68 && p[3] < 0x80 &&
+		    p[3] % 8 == 0)
+			return p[3] / 8;
+	}
+	return 0;
+}
+
+/* mov 0x38(%rbx),%rsp: from there to its end, where it has called newstack, which does not return. */
+static void look_at_morestack(struct go_switch *s, const struct code *code, uint64_t end)
+{
+	size_t load = FIND(code, 0, "\x48\x8b\x63\x38");
+
+	s->morestack = (struct go_code){ code->start, end };
+	if (load >= code->len)
+		return;
+	s->morestack.start += load + 4;
+	s->g_slot = slot_of_g(code);
+	s->bp_slot = slot_of_bp(code);
+}
+
+static bool is_called(const char *name, const char *wanted)
+{
+	size_t len = strlen(wanted);
+
+	return !strncmp(name, wanted, len) && (!name[len] || !strcmp(name + len, ".abi0"));
+}
+
+bool go_switch_look(struct go_switch *s, const struct go_table *table,
+		    const struct go_function *function, const char *name)
+{
+	struct code code = { .start = function->start };
+	bool systemstack = is_called(name, "runtime.systemstack"),
+	     mcall = is_called(name, "runtime.mcall"),
+	     morestack = is_called(name, "runtime.morestack");
+
+	if (!systemstack && !mcall && !morestack)
+		return false;
+	code.len = go_table_code(table, function->start, code.bytes,
+				 MIN(function->end - function->start, sizeof(code.bytes)));
+	if (systemstack)
+		look_at_systemstack(s, &code);
+	else if (mcall)
+		look_at_mcall(s, &code);
+	else
+		look_at_morestack(s, &code, function->end);
+	return morestack;
+}

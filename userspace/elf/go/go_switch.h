@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where Go's runtime stands on another stack than a goroutine's, and how that is found again, as the instructions of
+ * systemstack, mcall and morestack say (Go 1.19 to 1.26, runtime/asm_amd64.s). The code is somebody else's: what
+ * comes out are numbers, of which none is taken that does not fit the rule it is for.
+ */
+#ifndef HOSTPROF_ELF_GO_GO_SWITCH_H
+#define HOSTPROF_ELF_GO_GO_SWITCH_H
+
+#include "elf/go/go_table.h"
+
+struct go_code {
+	uint64_t start, end; /* addresses; equal: there is none */
+};
+
+struct go_switch {
+	/* Of Go before 1.21: on another stack, and no frame pointer saved. */
+	struct go_code systemstack, mcall;
+	/*
+	 * morestack on the thread's own stack (all of it where the code is not known): what it runs there is for the
+	 * goroutine in m.curg.
+	 */
+	struct go_code morestack;
+	uint32_t curg;	 /* where that is in m; 0: not known */
+	uint8_t g_slot;	 /* words from where %fs points down to the thread's g; 0: not known */
+	uint8_t bp_slot; /* words from a g's beginning to its sched.bp; 0: not known */
+};
+
+/* Does the walk find the goroutine? Asked when all functions were looked at. */
+static inline bool go_switch_has_goroutine(const struct go_switch *s)
+{
+	return s->curg && s->g_slot && s->bp_slot;
+}
+
+/* Look at FUNCTION, called NAME. True: it is morestack, of which no more needs to be known. */
+bool go_switch_look(struct go_switch *s, const struct go_table *table,
+		    const struct go_function *function, const char *name);
+
+#endif

@@ -61,7 +61,7 @@ MUTANTS = [
     Mutant("reader: more segments than it brought", CFI, "(size_t)len != head + opened->segments * sizeof(opened->segment[0]) ||", "", ROWS),
     Mutant("reader: handles of the reader before", READER, "if (ask->generation && ask->generation != lane_generation(lane))", "if (0)", ROWS),
     Mutant("reader: its word that it is gone", READER, "(reader_has_gone(result) && !is_of_an_image(op))", "0", ROWS),
-    Mutant("reader: rows are lost with a reader", UNWIND, "while (try_again(r, &file->ends));\n\tif (r == 0) {", "while (0);\n\tif (r == 0) {", FILES),
+    Mutant("reader: rows are lost with a reader", UNWIND, "while (try_again(r, &file->ends));\n\tif (r == -EAGAIN) {", "while (0);\n\tif (r == -EAGAIN) {", FILES),
     Mutant("reader: a file is given up for others", UNWIND, "END_ELSEWHERE = 1,", "END_ELSEWHERE = 100,", FILES),
     Mutant("reader: a file may end any number of readers", UNWIND, "return *ends < MAX_ENDS;", "return true;", FILES),
     Mutant("reader: what was given up is tried again", UNWIND, "file->failure && !file->given_up", "file->failure", FILES),

@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,6 +34,7 @@ struct made {
 	int open_error; /* of the ELF file */
 	/* Readers come to their end so often with a page of it, or with opening it, in this way. */
 	unsigned int page_ends, open_ends;
+	atomic_uint warmed;
 	int end_error;
 	size_t bytes; /* of memory, when it is open */
 	int digest_error;
@@ -55,6 +57,7 @@ static struct {
 	size_t vdso_len;
 	bool has_vdso;
 	uint32_t living_pid;
+	atomic_bool holds_warming;
 	/* What was asked for. */
 	unsigned int lookups, opens, places, digests, pages;
 	int left_open; /* ELF files */
@@ -160,6 +163,17 @@ int reader_cfi_open(int fd, uint64_t owner, struct reader_cfi **ret_file, struct
 	assert_int_equal(pread(fd, file->build_id, 8, 0), 8);
 	*ret_file = file;
 	return 0;
+}
+
+/* On a thread of its own. */
+void reader_cfi_warm(int fd, uint64_t owner)
+{
+	struct made *made = made_of_fd(fd);
+
+	(void)owner;
+	while (atomic_load(&f.holds_warming))
+		usleep(100);
+	atomic_fetch_add(&made->warmed, 1);
 }
 
 int reader_cfi_open_memory(const void *data, size_t len, struct reader_cfi **ret_file,
@@ -305,7 +319,7 @@ static inline uint32_t number_of(uint32_t number)
 /* Rows of the file's number; false: there are none. */
 static inline bool has_rows(uint32_t number)
 {
-	unwind_files_rows(f.files, number, ADDRESS + 0x123, &f.rows);
+	assert_true(unwind_files_rows(f.files, number, ADDRESS + 0x123, &f.rows));
 	if (f.rows.v.len == 2) {
 		assert_int_equal(f.page, ADDRESS + 0x123);
 		return true;

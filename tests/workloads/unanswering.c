@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fuse.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -23,73 +22,27 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define PAGE	    4096
-#define FILE_ID	    2
+#include "fuse_answers.h"
+
 #define CANNOT	    77
 #define STACK_BYTES (128 << 10)
 /* Below all else, so that nothing says where it ends. */
 #define STACK_AT      0x10000000UL
-#define VALID_S	      3600
-#define REQUEST_BYTES (FUSE_MIN_READ_BUFFER + PAGE)
+#define REQUEST_BYTES (FUSE_MIN_READ_BUFFER + FUSE_PAGE)
 
-static int device;
 static bool is_mute;
-
-static void answer(uint64_t unique, int error, const void *body, size_t len)
-{
-	char reply[sizeof(struct fuse_out_header) + 256];
-	struct fuse_out_header header = { (uint32_t)(sizeof(header) + len), error, unique };
-
-	memcpy(reply, &header, sizeof(header));
-	memcpy(reply + sizeof(header), body, len);
-	if (write(device, reply, sizeof(header) + len) < 0)
-		perror("answer");
-}
-
-static struct fuse_attr attributes(uint64_t id)
-{
-	return (struct fuse_attr){ .ino = id,
-				   .size = 16 * PAGE,
-				   .mode = id == FILE_ID ? S_IFREG | 0755 : S_IFDIR | 0755,
-				   .nlink = 1,
-				   .blksize = PAGE };
-}
-
-static void answer_init(uint64_t unique, const struct fuse_init_in *in)
-{
-	struct fuse_init_out out = { .major = FUSE_KERNEL_VERSION,
-				     .minor = FUSE_KERNEL_MINOR_VERSION,
-				     .max_readahead = in->max_readahead,
-				     .max_write = PAGE };
-
-	answer(unique, 0, &out, sizeof(out));
-}
 
 static void answer_one(const struct fuse_in_header *in)
 {
 	static int lookups;
-	struct fuse_entry_out entry = { .nodeid = FILE_ID,
-					.entry_valid = VALID_S,
-					.attr_valid = VALID_S,
-					.attr = attributes(FILE_ID) };
-	struct fuse_attr_out attr = { .attr_valid = VALID_S, .attr = attributes(in->nodeid) };
-	struct fuse_open_out opened = { .fh = 1, .open_flags = FOPEN_KEEP_CACHE };
-	struct fuse_statfs_out fs = { .st = { .bsize = PAGE, .namelen = 255 } };
 
 	if (is_mute && in->opcode == FUSE_LOOKUP && !lookups++)
-		answer(in->unique, -ENOENT, "", 0);
+		fuse_answer(in->unique, -ENOENT, "", 0);
 	if (is_mute && in->opcode != FUSE_INIT && in->opcode != FUSE_GETATTR)
 		return;
-	switch (in->opcode) {
-	case FUSE_INIT: answer_init(in->unique, (const void *)(in + 1)); break;
-	case FUSE_LOOKUP: answer(in->unique, 0, &entry, sizeof(entry)); break;
-	case FUSE_GETATTR: answer(in->unique, 0, &attr, sizeof(attr)); break;
-	case FUSE_OPEN: answer(in->unique, 0, &opened, sizeof(opened)); break;
-	case FUSE_STATFS: answer(in->unique, 0, &fs, sizeof(fs)); break;
-	case FUSE_FLUSH: answer(in->unique, 0, "", 0); break;
-	case FUSE_READ: break; /* never */
-	default: answer(in->unique, -ENOSYS, "", 0); break;
-	}
+	/* What is read comes never. */
+	if (!fuse_answer_common(in, 16 * FUSE_PAGE, FOPEN_KEEP_CACHE) && in->opcode != FUSE_READ)
+		fuse_answer(in->unique, -ENOSYS, "", 0);
 }
 
 /*
@@ -102,7 +55,7 @@ static void serve(void)
 	const struct fuse_in_header *in = (const void *)request;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	while (read(device, request, sizeof(request)) >= (ssize_t)sizeof(*in))
+	while (read(fuse_device, request, sizeof(request)) >= (ssize_t)sizeof(*in))
 		if (in->opcode != FUSE_FORGET && in->opcode != FUSE_BATCH_FORGET &&
 		    in->opcode != FUSE_INTERRUPT)
 			answer_one(in);
@@ -114,12 +67,12 @@ static int mount_here(const char *directory, uid_t id)
 {
 	char options[128];
 
-	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	if (device < 0 || unshare(CLONE_NEWNS) < 0 ||
+	fuse_device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (fuse_device < 0 || unshare(CLONE_NEWNS) < 0 ||
 	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return -1;
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u", device,
-		 id, id);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u",
+		 fuse_device, id, id);
 	if (mount("unanswering", directory, "fuse", MS_NOSUID | MS_NODEV, options) < 0)
 		return -1;
 	return setresgid(id, id, id) < 0 ? -1 : setresuid(id, id, id);
@@ -157,16 +110,17 @@ int main(int argc, char **argv)
 		return CANNOT;
 	if (fork() == 0)
 		serve();
-	close(device);
+	close(fuse_device);
 	if (is_mute) {
 		execv(argv[3], argv + 3);
 		return 1;
 	}
 	snprintf(path, sizeof(path), "%s/file", argv[1]);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	stack = mmap((void *)STACK_AT, STACK_BYTES + 16 * PAGE, PROT_READ | PROT_WRITE,
+	stack = mmap((void *)STACK_AT, STACK_BYTES + 16 * FUSE_PAGE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	mapping = mmap(stack + STACK_BYTES, 16 * PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	mapping = mmap(stack + STACK_BYTES, 16 * FUSE_PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
+		       0);
 	if (fd < 0 || stack == MAP_FAILED || mapping == MAP_FAILED)
 		return 1;
 	spin(stack, mapping);

@@ -27,6 +27,7 @@ struct unwind_files *unwind_files_new(struct image_cache *images, size_t max_ope
 	struct unwind_files *files = xcalloc(1, sizeof(*files));
 
 	files->images = images;
+	files->cold = cold_files_new();
 	files->max_open = max_open;
 	files->max_bytes = max_bytes;
 	files->room_bytes = UNWIND_FILES_ROOM_BYTES;
@@ -46,6 +47,7 @@ void unwind_files_free(struct unwind_files *files)
 {
 	if (!files)
 		return;
+	cold_files_free(files->cold);
 	for (size_t i = 0; i < files->files.len; i++)
 		unwind_file_free(files->files.items[i]);
 	vec_release(&files->files);
@@ -161,6 +163,16 @@ static bool try_again(int r, unsigned int *ends)
 	return *ends < MAX_ENDS;
 }
 
+/* Nothing of it is in memory: who waits for disks on a thread of his own reads first what is wanted. */
+static void read_first(struct unwind_files *files, const struct source *source,
+		       const struct file_id *id, uint32_t pid)
+{
+	int fd = open_source_fd(source);
+
+	if (fd >= 0)
+		cold_files_add(files->cold, source->image, fd, reader_owner(id), pid);
+}
+
 static void give_up(struct unwind_file *file, const char *why)
 {
 	fail(file, why);
@@ -196,7 +208,7 @@ static int reopen(struct unwind_files *files, struct unwind_file *file)
 	while (try_again(r, &file->ends));
 	if (reader_has_gone(r))
 		give_up(file, err.text);
-	else if (r < 0 && r != -EBUSY)
+	else if (r < 0 && r != -EBUSY && r != -EAGAIN)
 		fail(file, err.text);
 	return r;
 }
@@ -284,9 +296,13 @@ static struct unwind_file *examine(struct unwind_files *files, const struct sour
 	unsigned int ends = 0;
 	int r;
 
+	if (cold_files_is_reading(files->cold, source->image, source->pid))
+		return NULL;
 	do
 		r = open_source(source, &cfi, &content, &err);
 	while (try_again(r, &ends));
+	if (r == -EAGAIN)
+		read_first(files, source, &content.id, source->pid);
 	if (reader_has_gone(r))
 		reader_note_refused(image_path(source->image));
 	if (r == -EBADMSG || reader_has_gone(r))
@@ -417,7 +433,7 @@ static int make_rows(struct unwind_files *files, struct unwind_file *file, uint6
 	if (r < 0)
 		return file->failure ? -ENODATA : r;
 	r = reader_cfi_page(file->cfi, address, rows, err);
-	if (reader_has_gone(r))
+	if (reader_has_gone(r) || r == -EAGAIN)
 		unwind_files_close(files, file); /* its handle went with it */
 	else if (r < 0)
 		fail(file, err->text);
@@ -426,26 +442,43 @@ static int make_rows(struct unwind_files *files, struct unwind_file *file, uint6
 	return r;
 }
 
-void unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
-		       struct cfi_rows *rows)
+static void put_no_rows(struct unwind_file *file, struct cfi_rows *rows)
 {
-	struct unwind_file *file = hmap_find_ptr(&files->by_number, number);
 	const struct cfi_row none = { 0 };
-	struct err err = { 0 };
-	int r;
 
-	do
-		r = make_rows(files, file, address, rows, &err);
-	while (try_again(r, &file->ends));
-	if (r == 0) {
-		file->ends = 0;
-		return;
-	}
-	if (reader_has_gone(r))
-		give_up(file, err.text);
 	file->failed_pages++;
 	rows->v.len = 0;
 	vec_push(&rows->v, none);
+}
+
+bool unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
+		       struct cfi_rows *rows)
+{
+	struct unwind_file *file = hmap_find_ptr(&files->by_number, number);
+	struct err err = { 0 };
+	int r;
+
+	if (file->source.image && cold_files_is_reading(files->cold, file->source.image, 0))
+		return false;
+	do
+		r = make_rows(files, file, address, rows, &err);
+	while (try_again(r, &file->ends));
+	if (r == -EAGAIN) {
+		read_first(files, &file->source, &file->content.id, 0);
+		return false;
+	}
+	if (reader_has_gone(r))
+		give_up(file, err.text);
+	if (r == 0)
+		file->ends = 0;
+	else
+		put_no_rows(file, rows);
+	return true;
+}
+
+uint32_t unwind_files_take_warmed(struct unwind_files *files)
+{
+	return cold_files_take_pid(files->cold);
 }
 
 uint32_t unwind_files_take_revived(struct unwind_files *files)

@@ -7,6 +7,7 @@
 #ifndef HOSTPROF_UNWIND_UNWIND_FILES_H
 #define HOSTPROF_UNWIND_UNWIND_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,9 +34,9 @@ struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
 
 /*
  * The rows of a page of the file of that number, which is there; when the file cannot be read any more one
- * WIRE_RULE_NONE, and the file is counted as failed.
+ * WIRE_RULE_NONE, and the file is counted as failed. False: not now, as its disk is slow (unwind/cold_files.h).
  */
-void unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
+bool unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
 		       struct cfi_rows *rows);
 
 /*
@@ -49,6 +50,12 @@ void unwind_files_close_idle(struct unwind_files *files);
  * to be given up. 0: none (any more).
  */
 uint32_t unwind_files_take_revived(struct unwind_files *files);
+
+/*
+ * A process that maps a file which could not be opened in time and may be by now (unwind/cold_files.h): its mappings are to be read again.
+ * 0: none (any more). Call in each turn.
+ */
+uint32_t unwind_files_take_warmed(struct unwind_files *files);
 
 /* Call FN for every file that could not be read, with why and how many pages wanted it. */
 void unwind_files_for_each_failed(const struct unwind_files *files,

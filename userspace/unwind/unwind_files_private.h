@@ -4,6 +4,7 @@
 #define HOSTPROF_UNWIND_UNWIND_FILES_PRIVATE_H
 
 #include "base/hmap.h"
+#include "unwind/cold_files.h"
 #include "unwind/unwind_content.h"
 #include "unwind/unwind_files.h"
 
@@ -41,6 +42,7 @@ struct unwind_file {
 
 struct unwind_files {
 	struct image_cache *images;	 /* borrowed */
+	struct cold_files *cold;	 /* owned */
 	struct hmap by_number;		 /* -> file; image_tables() has the number, or no_file's */
 	struct hmap by_id;		 /* hash of its id -> file */
 	struct hmap by_content;		 /* hash of build id and first page -> file */

@@ -342,6 +342,14 @@ void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
 	make_stale(spaces, space);
 }
 
+void unwind_spaces_note_warmed(struct unwind_spaces *spaces, uint32_t pid)
+{
+	struct space *space = find_space(spaces, pid);
+
+	if (space)
+		make_stale(spaces, space);
+}
+
 void unwind_spaces_note_differs(struct unwind_spaces *spaces, uint32_t pid, uint64_t time_ns)
 {
 	struct space *space = find_space(spaces, pid);

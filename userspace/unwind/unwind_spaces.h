@@ -54,6 +54,8 @@ int unwind_spaces_read(struct unwind_spaces *spaces, const struct wire_miss *mis
  */
 void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
 				const struct mapping *mapping, uint64_t now_ns);
+/* What it maps can be had now: read its mappings again, if it is one of those that are known. */
+void unwind_spaces_note_warmed(struct unwind_spaces *spaces, uint32_t pid);
 /* BPF says so by a sample of TIME_NS. Where reading again does not help, it is told not to. */
 void unwind_spaces_note_differs(struct unwind_spaces *spaces, uint32_t pid, uint64_t time_ns);
 void unwind_spaces_forget(struct unwind_spaces *spaces, uint32_t pid, uint64_t now_ns);

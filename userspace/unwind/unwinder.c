@@ -191,6 +191,14 @@ static void drop_revived(struct unwinder *unwinder)
 		row_store_drop_file(unwinder->rows, file, clock_now_ns());
 }
 
+static void look_at_warmed(struct unwinder *unwinder)
+{
+	uint32_t pid;
+
+	while ((pid = unwind_files_take_warmed(unwinder->files)))
+		unwind_spaces_note_warmed(unwinder->spaces, pid);
+}
+
 static bool take_space(struct unwinder *unwinder, struct job *job, struct wire_space *ret_space)
 {
 	if (unwind_spaces_get(unwinder->spaces, job->sample, ret_space) == 0)
@@ -426,6 +434,7 @@ static void evict_files(struct unwinder *unwinder)
 void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns)
 {
 	unwinder_grant(unwinder);
+	look_at_warmed(unwinder);
 	unwind_spaces_turn(unwinder->spaces, now_ns);
 	unwind_jvms_turn(unwinder->jvms, now_ns);
 	drop_revived(unwinder);

@@ -4,19 +4,22 @@
 
 #include "unwind/unwinder_private.h"
 
-/* False: its rows were put just now and are gone again, or there is no room for them. */
+/* False: its rows were put just now and are gone again, or there is no room for them, or they are to come. */
 static bool make_page(struct unwinder *unwinder, struct job *job, const struct wire_range *range,
 		      uint64_t address)
 {
 	uint64_t own = address - range->bias, begin_ns = clock_now_ns();
 	struct wire_page_key key = { range->file, (uint32_t)(own >> WIRE_PAGE_SHIFT) };
+	bool made;
 	int r;
 
 	if (memcmp(&key, &job->made, sizeof(key)) == 0)
 		return false;
 	job->made = key;
-	unwind_files_rows(unwinder->files, key.file, own, &unwinder->page);
+	made = unwind_files_rows(unwinder->files, key.file, own, &unwinder->page);
 	unwinder->make_ns += clock_now_ns() - begin_ns;
+	if (!made)
+		return false;
 	unwinder->pages_made++;
 	r = row_store_put(unwinder->rows, &key, unwinder->page.v.items, unwinder->page.v.len,
 			  begin_ns);

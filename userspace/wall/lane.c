@@ -43,7 +43,8 @@ struct lane {
 	uint64_t generation;
 	/* Of a hostile one, from before it knew anything: what it says later is not believed. */
 	uint32_t pid;
-	int pidfd; /* owned; -1 */
+	int pidfd;    /* owned; -1 */
+	bool at_disk; /* when it was late */
 };
 
 struct lane *lane_new(struct nursery *nursery, const struct lane_terms *terms)
@@ -245,17 +246,21 @@ static char state_of(const struct lane *lane)
 	return comm_end && comm_end[1] == ' ' ? comm_end[2] : 'X';
 }
 
-static bool is_late(const struct lane *lane, uint64_t waited_ns)
+static bool is_late(struct lane *lane, uint64_t waited_ns)
 {
 	const struct lane_patience *patience = &lane->terms.patience;
 	uint64_t most_ns = patience->deadline_ns;
+	char state;
 
+	lane->at_disk = false;
 	if (patience->cpu_ns && waited_ns >= patience->cpu_ns && lane->pid &&
 	    cpu_of(lane->pid) >= lane->cpu_ns + patience->cpu_ns)
 		return true;
 	if (waited_ns < most_ns)
 		return false;
-	switch (state_of(lane)) {
+	state = state_of(lane);
+	lane->at_disk = state == 'D';
+	switch (state) {
 	case 'R': most_ns = patience->busy_ns; break;
 	case 'D': most_ns = patience->disk_ns; break;
 	default: break;
@@ -322,6 +327,11 @@ static int wait_for_answer(struct lane *lane, uint32_t asked, bool woken)
 			return -ECHILD;
 	}
 	return 0;
+}
+
+bool lane_was_at_disk(const struct lane *lane)
+{
+	return lane->at_disk;
 }
 
 /* What was asked of one that has died is asked of another one. */

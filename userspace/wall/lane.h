@@ -48,6 +48,8 @@ struct wall_call *lane_begin(struct lane *lane);
  * time, -ECHILD: it has died, or none can be had.
  */
 int64_t lane_call(struct lane *lane, int fd, int *ret_fd);
+/* Of the last call, which was late: when it was given up, did the process wait for a disk? */
+bool lane_was_at_disk(const struct lane *lane);
 
 /* What the last call brought, when it has succeeded; good until the next one. Who is hostile may write there at any time. */
 const struct wall_call *lane_answer(const struct lane *lane);

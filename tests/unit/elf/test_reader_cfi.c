@@ -2,6 +2,11 @@
 /* Rows that a reader makes are those of the file, and nothing it says of them is believed. */
 #include "reader_world.h"
 
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
 #include "elf/reader/reader_cfi.h"
 #include "wall/futex.h"
 
@@ -239,6 +244,66 @@ static void an_owner_who_is_always_late(void **state)
 	without(NULL);
 }
 
+/* As one that waits for a disk: its parent is in D until a child of vfork() goes on. */
+static int64_t waits_for_a_disk(struct wall_call *call, int fd, int *ret_fd)
+{
+	const struct timespec long_time = { .tv_sec = 1 };
+	pid_t child = vfork();
+
+	(void)call;
+	(void)fd;
+	if (child == 0) {
+		syscall(SYS_nanosleep, &long_time, NULL);
+		_exit(0);
+	}
+	*ret_fd = -1;
+	return -EIO;
+}
+
+/* Who makes children needs some. */
+static void keeps_rights(const struct wall_call *call)
+{
+	(void)call;
+}
+
+/*
+ * A slow disk is no fault of the file's owner, and the loop does not wait long for all of them together: 0.3 s, and a twentieth or a tenth of the
+ * time.
+ */
+static void disks_that_are_slow(void **state)
+{
+	_cleanup_close_ int fd = open_self();
+	struct trade trade = reader_trade;
+	struct reader_figures before, after;
+	struct reader_cfi *cfi;
+	struct err err = { 0 };
+	uint64_t begin_ns, most_ns = 0;
+	int asked = 0;
+
+	(void)state;
+	trade.carry_out = waits_for_a_disk;
+	trade.give_up_rights = keeps_rights;
+	trade.takes_file = takes_file;
+	reader_set_trade(&trade);
+	assert_int_equal(wall_begin(&trade, NULL, &err), 0);
+	reader_get_figures(&before);
+	begin_ns = clock_now_ns();
+	while (clock_now_ns() - begin_ns < NSEC_PER_SEC) {
+		uint64_t call_ns = clock_now_ns();
+
+		assert_int_equal(reader_cfi_open(fd, 7, &cfi, &err), -EAGAIN);
+		call_ns = clock_now_ns() - call_ns;
+		most_ns += call_ns;
+		asked += call_ns > NSEC_PER_MSEC;
+		usleep(1000);
+	}
+	reader_get_figures(&after);
+	assert_int_equal(after.late, before.late);
+	assert_true(asked > 3);
+	assert_true(most_ns < NSEC_PER_SEC * 7 / 10);
+	without(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +315,7 @@ int main(void)
 						without),
 		cmocka_unit_test(what_it_says_is_not_believed),
 		cmocka_unit_test(an_owner_who_is_always_late),
+		cmocka_unit_test(disks_that_are_slow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,7 +119,7 @@ static void check_rows(struct fixture *f, const struct unwind_piece *piece)
 	const struct mapping *mine = process_find_mapping(&f->process, (uintptr_t)check_rows);
 	uint64_t address = f->mapping->start + ((uintptr_t)check_rows - mine->start);
 
-	unwind_files_rows(f->files, piece->file, address - piece->bias, &f->rows);
+	assert_true(unwind_files_rows(f->files, piece->file, address - piece->bias, &f->rows));
 	unwind_files_for_each_failed(f->files, note_failed, f);
 	assert_int_equal(f->failed, 0);
 	assert_true(f->rows.v.len > 1);
@@ -228,7 +228,7 @@ static void read_rows(struct fixture *f, struct unwind_files *files, int times)
 {
 	for (int i = 0; i < times; i++) {
 		for (uint32_t number = 1; number <= 3; number++)
-			unwind_files_rows(files, number, 0x10000, &f->rows);
+			assert_true(unwind_files_rows(files, number, 0x10000, &f->rows));
 	}
 	unwind_files_for_each_failed(files, note_failed, f);
 	assert_int_equal(f->failed, 0);

@@ -99,7 +99,7 @@ static void test_own_program(void **state)
 	assert_true(mine->file > 0);
 	assert_true(mine->start <= here && here < mine->end);
 	own = here - mine->bias;
-	unwind_files_rows(f->files, mine->file, own, &rows);
+	assert_true(unwind_files_rows(f->files, mine->file, own, &rows));
 	/* at a function's first byte the return address lies at %rsp */
 	for (size_t i = rows.v.len; i-- > 0;) {
 		if (rows.v.items[i].offset > (own & (WIRE_PAGE_BYTES - 1)))

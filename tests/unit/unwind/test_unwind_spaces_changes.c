@@ -55,6 +55,25 @@ static void it_was_right(void **state)
 	assert_int_equal(stats().store.puts, 5);
 }
 
+/* A file of its could not be had when its mappings were read. */
+static void a_file_that_is_there_now(void **state)
+{
+	struct wire_space space;
+
+	(void)state;
+	assert_int_equal(read_of(0), 0);
+	assert_int_equal(turn_after(200), 0);
+	unwind_spaces_note_warmed(f.spaces, FIRST_PID + 7);
+	assert_int_equal(turn_after(200), 0);
+	unwind_spaces_note_warmed(f.spaces, FIRST_PID);
+	f.ranges[0].end += 0x100;
+	unwind_spaces_note_warmed(f.spaces, FIRST_PID);
+	assert_int_equal(turn_after(200), 1);
+	assert_int_equal(turn_after(200), 0);
+	assert_true(is_published(0, &space));
+	assert_int_equal(stats().refuted, 0);
+}
+
 /* --- code that is replaced --- */
 
 static void another_file_where_code_was(void **state)
@@ -300,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(it_counts_otherwise),
 		TEST(it_was_right),
+		TEST(a_file_that_is_there_now),
 		TEST(another_file_where_code_was),
 		TEST(code_that_was_replaced_is_read_once),
 		TEST(plugins),

@@ -17,6 +17,7 @@
 static struct {
 	struct strbuf log;
 	uint32_t revived;      /* so many files yet */
+	uint32_t warmed;       /* so many processes */
 	bool is_known;	       /* the process's ranges */
 	bool are_many, evicts; /* files */
 	int read_error;
@@ -70,6 +71,18 @@ uint32_t unwind_files_take_revived(struct unwind_files *files)
 {
 	assert_ptr_equal(files, PART(unwind_files));
 	return f.revived ? f.revived-- : 0;
+}
+
+uint32_t unwind_files_take_warmed(struct unwind_files *files)
+{
+	assert_ptr_equal(files, PART(unwind_files));
+	return f.warmed ? PID + f.warmed-- : 0;
+}
+
+void unwind_spaces_note_warmed(struct unwind_spaces *spaces, uint32_t pid)
+{
+	(void)spaces;
+	note("space %u is to be read", pid - PID);
 }
 
 void unwind_files_close_idle(struct unwind_files *files)
@@ -360,10 +373,12 @@ static void a_turn(void **state)
 	(void)state;
 	noted();
 	f.unwinder->spent_ns = BUDGET_NS + 1;
+	f.warmed = 2;
 	fake_advance(10);
 	unwinder_turn(f.unwinder, fake_begun_ns + 5);
 	assert_string_equal(noted(),
-			    "turn of spaces at 5\nturn of jvms at 5\ndrop rows of 1 at 10\n");
+			    "space 2 is to be read\nspace 1 is to be read\nturn of spaces at 5\n"
+			    "turn of jvms at 5\ndrop rows of 1 at 10\n");
 	assert_int_equal(f.unwinder->spent_ns, 0); /* time for walks anew */
 }
 

@@ -19,6 +19,7 @@ static struct {
 	struct wire_page_key put;
 	uint64_t rows_of, make_cost_ns;
 	unsigned int rows_made;
+	bool rows_to_come;
 	int put_error;
 	struct wire_space space;
 	int space_error, read_error;
@@ -41,7 +42,7 @@ uint64_t walk_missing(const struct walk *walk)
 	return f.missing;
 }
 
-void unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
+bool unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
 		       struct cfi_rows *rows)
 {
 	(void)files;
@@ -50,6 +51,7 @@ void unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t add
 	f.rows_of = address;
 	f.rows_made++;
 	fake_advance(f.make_cost_ns);
+	return !f.rows_to_come;
 }
 
 bool unwind_files_has(const struct unwind_files *files, uint32_t number)
@@ -168,6 +170,18 @@ static void in_a_file(void)
 {
 	f.c->range =
 		(struct wire_range){ .start = 0x12000, .end = 0x13000, .bias = 0x10000, .file = 5 };
+}
+
+/* Their disk is slow: the walk ends, and nothing stands for them. */
+static void rows_that_are_to_come(void **state)
+{
+	(void)state;
+	in_a_file();
+	f.rows_to_come = true;
+	assert_false(supply());
+	assert_int_equal(f.rows_made, 1);
+	assert_int_equal(f.unwinder.pages_made, 0);
+	assert_int_equal(f.put.file, 0);
 }
 
 static void rows_of_a_page(void **state)
@@ -405,6 +419,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(rows_of_a_page, set_up),
+		cmocka_unit_test_setup(rows_that_are_to_come, set_up),
 		cmocka_unit_test_setup(no_time_left, set_up),
 		cmocka_unit_test_setup(of_a_file_that_is_forgotten, set_up),
 		cmocka_unit_test_setup(its_list, set_up),

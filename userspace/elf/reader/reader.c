@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/budget/patience.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hmap.h"
@@ -19,7 +20,12 @@
 /* Each call that is late halves the time of its owner's next ones, down to a 64th. */
 #define MAX_STRIKES 6U
 /* After so many each is followed by a pause, which doubles. */
-#define FREE_STRIKES  8U
+#define FREE_STRIKES 8U
+/* A file of unwinding information that is in memory is opened in a millisecond, a large one in ten. */
+#define USUAL_OPEN_NS (15 * NSEC_PER_MSEC)
+/* With less time left for disks than this they have only this, and pauses for so many times as long as it took. */
+#define LEAST_DISK_NS (5 * NSEC_PER_MSEC)
+#define PAUSE_PARTS   9
 #define LAST_PAUSE_NS (64 * NSEC_PER_SEC)
 
 struct striker {
@@ -32,6 +38,9 @@ static struct {
 	pthread_mutex_t lock; /* of all but what is atomic */
 	struct hmap strikers; /* owner -> struct striker, owned */
 	struct reader_figures figures;
+	struct patience
+		disk; /* the loop's, with files of unwinding information; its thread's only */
+	uint64_t disk_until_ns; /* the same */
 	_Atomic uint64_t memory_bytes, cpu_ns;
 } readers = { .trade = &reader_trade, .lock = PTHREAD_MUTEX_INITIALIZER, .strikers = HMAP_INIT };
 
@@ -62,6 +71,8 @@ void reader_end(void)
 	forget_strikers();
 	hmap_release(&readers.strikers);
 	memset(&readers.figures, 0, sizeof(readers.figures));
+	memset(&readers.disk, 0, sizeof(readers.disk));
+	readers.disk_until_ns = 0;
 	pthread_mutex_unlock(&readers.lock);
 	atomic_store(&readers.cpu_ns, 0);
 }
@@ -72,6 +83,12 @@ uint64_t reader_generation(uint64_t owner)
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
+
+/* The loop's thread waits for it, and can have it later: who has more time has its pages read (unwind/cold_files.h). */
+static bool can_wait(const struct reader_ask *ask)
+{
+	return (ask->op == READER_CFI_OPEN || ask->op == READER_CFI_PAGE) && !ask->patient;
+}
 
 static bool is_of_an_image(enum reader_op op)
 {
@@ -115,14 +132,45 @@ static struct striker find_striker(uint64_t owner)
 	return striker;
 }
 
-static void set_patience(struct lane *lane, const struct reader_ask *ask)
+/*
+ * A disk that is slow is no fault of a file's owner. So that none of them has much of the loop's time by it, there is a store of that for all
+ * together. When it is empty only what is in memory is had, and who waited all the same keeps the others away for a while: a tenth at most.
+ */
+static bool pauses(const struct reader_ask *ask)
+{
+	return can_wait(ask) && clock_now_ns() < readers.disk_until_ns;
+}
+
+/* The time that is left for its disk. */
+static uint64_t set_patience(struct lane *lane, const struct reader_ask *ask)
 {
 	struct lane_patience patience = patience_with(ask);
-	uint64_t strikes = MIN(find_striker(ask->owner).strikes, MAX_STRIKES);
+	uint64_t strikes = MIN(find_striker(ask->owner).strikes, MAX_STRIKES), room_ns = 0;
 
-	patience.disk_ns >>= strikes;
+	if (can_wait(ask)) {
+		room_ns = patience_begin(&readers.disk, clock_now_ns());
+		if (room_ns < LEAST_DISK_NS)
+			patience.deadline_ns = LEAST_DISK_NS;
+		patience.disk_ns = patience.deadline_ns + room_ns;
+	} else {
+		patience.disk_ns >>= strikes;
+	}
 	patience.cpu_ns >>= strikes;
 	lane_set_patience(lane, &patience);
+	return room_ns;
+}
+
+/* Who was late for another reason has a strike for that. */
+static void note_waited(const struct lane *lane, const struct reader_ask *ask, int64_t result,
+			uint64_t room_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (!can_wait(ask) || (result == -ETIMEDOUT && !lane_was_at_disk(lane)))
+		return;
+	if (result == -ETIMEDOUT && room_ns < LEAST_DISK_NS)
+		readers.disk_until_ns = now_ns + PAUSE_PARTS * (now_ns - readers.disk.began_ns);
+	patience_end(&readers.disk, now_ns, USUAL_OPEN_NS);
 }
 
 static void note_late(uint64_t owner)
@@ -194,6 +242,8 @@ static int64_t take_answer(struct lane *lane, const struct reader_ask *ask, int6
 			   struct err *err)
 {
 	if (!lane_answer(lane)) {
+		if (result == -ETIMEDOUT && can_wait(ask) && lane_was_at_disk(lane))
+			return err_set(err, -EAGAIN, "its disk is slow");
 		if (result == -ETIMEDOUT)
 			note_late(ask->owner);
 		else
@@ -214,6 +264,7 @@ int64_t reader_call(const struct reader_ask *ask, struct err *err)
 {
 	struct lane *lane;
 	struct wall_call *call;
+	uint64_t room_ns;
 	int64_t result;
 	int fd;
 
@@ -221,6 +272,8 @@ int64_t reader_call(const struct reader_ask *ask, struct err *err)
 		return err_set(err, -E2BIG, "that is more than a reader is asked");
 	if (is_too_soon(ask))
 		return err_set(err, -EBUSY, "readers were late with too many files of its owner");
+	if (pauses(ask))
+		return err_set(err, -EAGAIN, "readers have waited for slow disks long enough");
 	if (ask->generation && ask->generation != reader_pool_generation(ask->owner))
 		return err_set(err, -ESTALE, "its reader has gone");
 	lane = reader_pool_get(readers.trade, ask->owner);
@@ -232,8 +285,9 @@ int64_t reader_call(const struct reader_ask *ask, struct err *err)
 	if (ask->generation && ask->generation != lane_generation(lane))
 		return err_set(err, -ESTALE, "its reader has gone");
 	fill_in(call, ask);
-	set_patience(lane, ask);
+	room_ns = set_patience(lane, ask);
 	result = lane_call(lane, ask->fd, &fd);
+	note_waited(lane, ask, result, room_ns);
 	atomic_fetch_add(&readers.cpu_ns, lane_take_cpu(lane));
 	reader_pool_show(lane);
 	return take_answer(lane, ask, result, err);

@@ -38,13 +38,15 @@ static int take_opened(struct reader_cfi *cfi, const struct reader_cfi_opened *o
 	return 0;
 }
 
-int reader_cfi_open(int fd, uint64_t owner, struct reader_cfi **ret_cfi, struct err *err)
+static int open_with(int fd, uint64_t owner, bool patient, struct reader_cfi **ret_cfi,
+		     struct err *err)
 {
 	_cleanup_(reader_cfi_closep) struct reader_cfi *cfi = xcalloc(1, sizeof(*cfi));
 	_cleanup_free_ struct reader_cfi_opened *opened = xmalloc(sizeof(*opened));
 	const struct reader_ask ask = { .op = READER_CFI_OPEN,
 					.fd = fd,
 					.owner = owner,
+					.patient = patient,
 					.answer = opened,
 					.answer_len = sizeof(*opened) };
 	int64_t r = reader_call(&ask, err);
@@ -58,6 +60,11 @@ int reader_cfi_open(int fd, uint64_t owner, struct reader_cfi **ret_cfi, struct 
 		return (int)r;
 	*ret_cfi = TAKE_PTR(cfi);
 	return 0;
+}
+
+int reader_cfi_open(int fd, uint64_t owner, struct reader_cfi **ret_cfi, struct err *err)
+{
+	return open_with(fd, owner, false, ret_cfi, err);
 }
 
 int reader_cfi_open_memory(const void *data, size_t len, struct reader_cfi **ret_cfi,
@@ -119,12 +126,13 @@ size_t reader_cfi_bytes(const struct reader_cfi *cfi)
 
 /* --- what is asked ---------------------------------------------------------------------------- */
 
-int reader_cfi_digest(struct reader_cfi *cfi, struct cfi_digest *ret_digest)
+static int digest_with(struct reader_cfi *cfi, bool patient, struct cfi_digest *ret_digest)
 {
 	struct reader_ask ask = ask_for(cfi, READER_CFI_DIGEST);
 	struct err err;
 	int64_t r;
 
+	ask.patient = patient;
 	if (cfi->own)
 		return cfi_file_digest(cfi->own, ret_digest);
 	ask.answer = ret_digest;
@@ -133,6 +141,21 @@ int reader_cfi_digest(struct reader_cfi *cfi, struct cfi_digest *ret_digest)
 	if (r < 0)
 		return (int)r;
 	return r == sizeof(*ret_digest) ? 0 : -EBADMSG;
+}
+
+int reader_cfi_digest(struct reader_cfi *cfi, struct cfi_digest *ret_digest)
+{
+	return digest_with(cfi, false, ret_digest);
+}
+
+void reader_cfi_warm(int fd, uint64_t owner)
+{
+	_cleanup_(reader_cfi_closep) struct reader_cfi *cfi = NULL;
+	struct cfi_digest all;
+	struct err ignored;
+
+	if (open_with(fd, owner, true, &cfi, &ignored) == 0)
+		(void)digest_with(cfi, true, &all);
 }
 
 static bool page_is_sound(const struct reader_cfi_page *page, int64_t len)

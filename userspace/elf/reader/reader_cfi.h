@@ -12,8 +12,13 @@
 
 struct reader_cfi;
 
-/* FD is borrowed, a file of OWNER (reader_owner()). -EBUSY: readers were late with too many of his, it is too soon. */
+/*
+ * FD is borrowed, a file of OWNER (reader_owner()). -EBUSY: readers were late with too many of his, it is too soon. -EAGAIN: the
+ * loop has waited for slow disks long enough, for this one or others.
+ */
 int reader_cfi_open(int fd, uint64_t owner, struct reader_cfi **ret_cfi, struct err *err);
+/* Read all that rows are made from, on a thread that has time: it is in memory then, and the next one need not wait for a disk. */
+void reader_cfi_warm(int fd, uint64_t owner);
 /* Of bytes of our own, the vDSO's, in place; DATA is borrowed and must stay. */
 int reader_cfi_open_memory(const void *data, size_t len, struct reader_cfi **ret_cfi,
 			   struct err *err);

@@ -31,7 +31,7 @@ STACK = re.compile(
     rf"runtime\.goexit(?:;runtime\.main(?:;main\.main)?|;main\.main\.(?:gowrap1|func1))?{ELSE}|"
     rf"(?:runtime\.(?:mstart|rt0_go|clone|mcall)|gogo|_rt0_amd64\w*){ELSE}|"
     # the scheduler has let the goroutine go; else it is the goroutine's stack that comes first
-    rf"runtime\.morestack;runtime\.newstack;runtime\.(?:gopreempt_m|preemptPark){ELSE}|"
+    rf"runtime\.morestack;runtime\.newstack;runtime\.(?:gopreempt_m|preemptPark)(?:_\[i\])?{ELSE}|"
     # libc starts a program and a thread that gcc linked
     rf"(?:\[(?:process|thread) start\]|_start|__clone3?|clone3){ELSE}")
 UNFINISHED = re.compile(r"\[unwind: [\w-]+\]")

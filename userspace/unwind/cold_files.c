@@ -103,6 +103,13 @@ static bool has_thread(struct cold_files *files)
 	return files->pool || worker_pool_new(1, &files->pool, &ignored) == 0;
 }
 
+/* It asks again, once the next one has been read. */
+static void wait_for_room(struct cold_files *files, uint32_t pid)
+{
+	if (files->all.len)
+		note_pid(files->all.items[0], pid);
+}
+
 void cold_files_add(struct cold_files *files, struct image *image, int fd, uint64_t owner,
 		    uint32_t pid)
 {
@@ -110,6 +117,7 @@ void cold_files_add(struct cold_files *files, struct image *image, int fd, uint6
 
 	if (files->all.len >= MAX_FILES || !has_thread(files)) {
 		close(fd);
+		wait_for_room(files, pid);
 		return;
 	}
 	file = xcalloc(1, sizeof(*file));

@@ -19,7 +19,7 @@ struct cold_files *cold_files_new(void);
 void cold_files_free(struct cold_files *files);
 DEFINE_CLEANUP(struct cold_files *, cold_files_free);
 
-/* Read IMAGE, of OWNER (reader_owner()), which process PID maps; FD is taken. Nothing where too many are being read. */
+/* Read IMAGE, of OWNER (reader_owner()), which process PID maps (0: nobody asks for that); FD is taken. Where too many are being read PID waits for one of these. */
 void cold_files_add(struct cold_files *files, struct image *image, int fd, uint64_t owner,
 		    uint32_t pid);
 

@@ -354,10 +354,11 @@ static struct unwind_file *file_of_source(struct unwind_files *files, const stru
 	return file;
 }
 
-static bool find_place(struct unwind_files *files, struct unwind_file *file, uint64_t offset,
-		       uint64_t *ret_address)
+static bool find_place(struct unwind_files *files, struct unwind_file *file, uint32_t pid,
+		       uint64_t offset, uint64_t *ret_address)
 {
 	struct segment_place place = { .offset = offset };
+	int r;
 
 	for (size_t i = 0; i < file->places.len; i++) {
 		if (file->places.items[i].offset == offset) {
@@ -365,7 +366,10 @@ static bool find_place(struct unwind_files *files, struct unwind_file *file, uin
 			return file->places.items[i].known;
 		}
 	}
-	if (reopen(files, file) < 0)
+	r = reopen(files, file);
+	if (r == -EAGAIN)
+		read_first(files, &file->source, &file->content.id, pid);
+	if (r < 0)
 		return false;
 	place.known = reader_cfi_address(file->cfi, offset, &place.address);
 	if (file->places.len < MAX_PLACES)
@@ -418,7 +422,7 @@ struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
 	struct unwind_file *file = file_of_mapping(files, pid, mapping, seen);
 	uint64_t address;
 
-	if (file == &no_file || !find_place(files, file, mapping->pgoff, &address))
+	if (file == &no_file || !find_place(files, file, pid, mapping->pgoff, &address))
 		return (struct unwind_piece){ 0 };
 	return (struct unwind_piece){ file->number, mapping->start - address };
 }

@@ -38,9 +38,9 @@ static struct {
 	pthread_mutex_t lock; /* of all but what is atomic */
 	struct hmap strikers; /* owner -> struct striker, owned */
 	struct reader_figures figures;
-	struct patience
-		disk; /* the loop's, with files of unwinding information; its thread's only */
-	uint64_t disk_until_ns; /* the same */
+	/* The loop's, with files of unwinding information; its thread's only. */
+	struct patience disk;
+	uint64_t disk_until_ns;
 	_Atomic uint64_t memory_bytes, cpu_ns;
 } readers = { .trade = &reader_trade, .lock = PTHREAD_MUTEX_INITIALIZER, .strikers = HMAP_INIT };
 

@@ -52,11 +52,13 @@ static inline enum unwind_verdict frame_pointer_step(struct unwind_cursor *c,
 static inline bool frame_pointer_called(struct unwind_cursor *c, struct unwind_memory *memory,
 					wire_u64 ra)
 {
+	wire_u64 target;
+
 	/* As far as a call may lead. */
 	if (!cursor_is_user(ra) || ra - c->pc + (1ULL << 31) >= 1ULL << 32)
 		return false;
-	return !memory_read(memory, c->code, 8, ra - 5) && c->code[0] == 0xe8 &&
-	       c->pc - leaf_relative(ra, c->code + 1) < FRAME_POINTER_BYTES;
+	target = leaf_call_target(c, memory, ra);
+	return target && c->pc - target < FRAME_POINTER_BYTES;
 }
 
 /*

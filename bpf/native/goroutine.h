@@ -45,11 +45,12 @@ static inline bool goroutine_read(struct unwind_cursor *c, struct unwind_memory 
 /* Does the call before the goroutine's pc lead to where the walk is? Another's registers were not written by morestack. Uses c->code. */
 static inline bool goroutine_called(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 pc = c->context[GOROUTINE_PC];
+	wire_u64 pc = c->context[GOROUTINE_PC], target;
 
-	if (!cursor_is_user(pc) || memory_read(memory, c->code, 8, pc - 5) || c->code[0] != 0xe8)
+	if (!cursor_is_user(pc))
 		return false;
-	return leaf_relative(pc, c->code + 1) - c->pc + GOROUTINE_NEAR < 2 * GOROUTINE_NEAR;
+	target = leaf_call_target(c, memory, pc);
+	return target && target - c->pc + GOROUTINE_NEAR < 2 * GOROUTINE_NEAR;
 }
 
 /* UNKNOWN: it cannot be read, or is no goroutine that called morestack. */

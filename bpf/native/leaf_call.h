@@ -60,6 +60,15 @@ static inline bool leaf_has_called(struct unwind_cursor *c, struct unwind_memory
 	       leaf_is_behind_call(c->code + LEAF_CALL_BYTES);
 }
 
+/* Where the call rel32 in front of RA leads; 0: there is none. Uses c->code. */
+static inline wire_u64 leaf_call_target(struct unwind_cursor *c, struct unwind_memory *memory,
+					wire_u64 ra)
+{
+	if (memory_read(memory, c->code, 8, ra - 5) || c->code[0] != 0xe8)
+		return 0;
+	return leaf_relative(ra, c->code + 1);
+}
+
 /* jmp *slot(%rip), as a PLT entry has it: [endbr64] [bnd] ff 25 d32. The slot, or 0. */
 static inline wire_u64 leaf_call_plt_slot(const wire_u8 *p, wire_u64 at)
 {

@@ -94,8 +94,7 @@ struct unwind_cursor {
 	wire_u64 r15;	      /* in Java code: the thread */
 	wire_u64 deadline_ns; /* for the loop that drives the steps */
 	wire_u64 stack_top;   /* of the main thread's: where argc is; 0: not known */
-	wire_u64
-		tls; /* where the thread's %fs points; 0: not known, or no longer what it was at the sample */
+	wire_u64 tls;	      /* where the thread's %fs points; 0: not known */
 	wire_u32 frames;
 	wire_u32 max_frames;
 	wire_u32 begin;	 /* first word of this walk in `out` */

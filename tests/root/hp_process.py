@@ -12,7 +12,7 @@ import time
 
 from hp_clocks import wait_until
 from hp_deaths import crashed, note_crash_reports, note_death
-from hp_expect import Failed, expect, expect_equal, shorten
+from hp_expect import Failed, expect, expect_equal, shorten, skip
 from hp_run import BUILD, FILE_CLOCK_LAG, at_end, cleanup, temp_path
 
 HOSTPROF = os.path.join(BUILD, "hostprof")
@@ -219,6 +219,20 @@ class Recorder(Process):
         """Until it reads the agent of this JVM: another recording of the host may have it first."""
         wait_until(lambda: json_of("status", pid)["agent_lease_pid"] == self.pid, 180,
                    "the agent's lease", step=0.5)
+
+
+# Exit code of a workload that this host does not let do what it is for.
+CANNOT = 77
+
+
+def ready_or_skip(process, why, timeout=20):
+    """PROCESS, when it says that it is ready; where the host does not allow it the test is skipped."""
+    try:
+        return process.wait_text("ready", timeout=timeout)
+    except Failed:
+        process.finish(code=None)
+        expect_equal(process.popen.returncode, CANNOT, f"exit code of {process.argv[0]}")
+        return skip(why)
 
 
 def native(name, *args, **more):

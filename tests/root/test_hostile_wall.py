@@ -7,7 +7,6 @@ import tempfile
 from hp import *
 
 SOMEBODY = 65534
-CANNOT = 77
 # What an end may take beyond its time on a busy host; without a wall there is none.
 LATE = 10
 BURN = re.compile(r"(?:.*;)?(main|thread_main);level_one;level_two;level_three")
@@ -17,12 +16,7 @@ def unanswering(directory=None, *command):
     """A running one; skips where no file system of a server can be mounted."""
     need_root()
     process = start([os.path.join(WORKLOADS, "unanswering"), directory or temp_dir(), SOMEBODY, *command], cwd="/")
-    try:
-        return process.wait_text("ready", timeout=20)
-    except Failed:
-        process.finish(code=None)
-        expect_equal(process.popen.returncode, CANNOT, "exit code of unanswering")
-        return skip("no FUSE file system can be mounted")
+    return ready_or_skip(process, "no FUSE file system can be mounted")
 
 
 def expect_burn_whole(path, pid):

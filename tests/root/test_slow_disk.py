@@ -9,7 +9,6 @@ import shutil
 from hp import *
 
 TOOLS = os.path.join(BUILD, "tools")
-CANNOT = 77
 FUNCTIONS = 100_000
 # Opening such a file reads it in some 30 places.
 DELAY_MS = 15
@@ -41,12 +40,7 @@ def on_slow_disk(workload, file):
     mounted = temp_dir()
     process = start([os.path.join(WORKLOADS, "slow_disk"), disk_with(file), mounted, DELAY_MS, workload, "start", 1, 20000, 20000,
                      os.path.join(mounted, os.path.basename(file))], cwd="/")
-    try:
-        return process.wait_text("ready", timeout=60)
-    except Failed:
-        process.finish(code=None)
-        expect_equal(process.popen.returncode, CANNOT, "exit code of slow_disk")
-        return skip("no FUSE, or no loop device")
+    return ready_or_skip(process, "no FUSE, or no loop device", 60)
 
 
 def whole_burn(path, pid):

@@ -330,6 +330,15 @@ static inline bool has_rows(uint32_t number)
 	return false;
 }
 
+/* Files that are counted as given up. */
+static inline uint64_t refused(void)
+{
+	struct reader_figures figures;
+
+	reader_get_figures(&figures);
+	return figures.refused;
+}
+
 static inline size_t count_open(void)
 {
 	size_t files, open;

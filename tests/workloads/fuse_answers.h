@@ -3,10 +3,13 @@
 #ifndef HOSTPROF_TESTS_WORKLOADS_FUSE_ANSWERS_H
 #define HOSTPROF_TESTS_WORKLOADS_FUSE_ANSWERS_H
 
+#include <fcntl.h>
 #include <linux/fuse.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -66,11 +69,31 @@ static inline bool fuse_answer_common(const struct fuse_in_header *in, uint64_t 
 	case FUSE_GETATTR: fuse_answer(in->unique, 0, &attr, sizeof(attr)); return true;
 	case FUSE_OPEN: fuse_answer(in->unique, 0, &opened, sizeof(opened)); return true;
 	case FUSE_STATFS: fuse_answer(in->unique, 0, &fs, sizeof(fs)); return true;
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+	case FUSE_INTERRUPT: return true; /* nobody waits for an answer */
 	case FUSE_FLUSH:
 	case FUSE_RELEASE:
 	case FUSE_FSYNC: fuse_answer(in->unique, 0, "", 0); return true;
 	default: return false;
 	}
+}
+
+/*
+ * As fusermount3 does it for any user: root mounts, for this process and its children, and the file system is user ID's. Then somebody has
+ * to read the device.
+ */
+static inline int fuse_mount(const char *name, const char *directory, uid_t id)
+{
+	char options[128];
+
+	fuse_device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (fuse_device < 0 || unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return -1;
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u",
+		 fuse_device, id, id);
+	return mount(name, directory, "fuse", MS_NOSUID | MS_NODEV, options);
 }
 
 #endif

@@ -6,14 +6,11 @@
  * last process. Exits with 77 where that cannot be had.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/loop.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 
 #include "fuse_answers.h"
@@ -45,25 +42,10 @@ static void serve(void)
 	while (read(fuse_device, request, sizeof(request)) >= (ssize_t)sizeof(*in)) {
 		if (in->opcode == FUSE_READ)
 			answer_read(in->unique, (const void *)(in + 1));
-		else if (!fuse_answer_common(in, image_bytes, FOPEN_DIRECT_IO) &&
-			 in->opcode != FUSE_FORGET && in->opcode != FUSE_BATCH_FORGET &&
-			 in->opcode != FUSE_INTERRUPT)
+		else if (!fuse_answer_common(in, image_bytes, FOPEN_DIRECT_IO))
 			fuse_answer(in->unique, -ENOSYS, "", 0);
 	}
 	_exit(0);
-}
-
-static int mount_ours(const char *directory)
-{
-	char options[128];
-
-	fuse_device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	if (fuse_device < 0 || unshare(CLONE_NEWNS) < 0 ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return -1;
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0",
-		 fuse_device);
-	return mount("slow_disk", directory, "fuse", MS_NOSUID | MS_NODEV, options);
 }
 
 /* Its descriptor; NAME: its path. It detaches itself when nothing uses it any more. */
@@ -101,7 +83,7 @@ int main(int argc, char **argv)
 		return 1;
 	image_bytes = (uint64_t)st.st_size;
 	delay_us = (useconds_t)(strtod(argv[3], NULL) * 1000);
-	if (mount_ours(argv[2]) < 0)
+	if (fuse_mount("slow_disk", argv[2], 0) < 0)
 		return CANNOT;
 	if (fork() == 0)
 		serve();

@@ -9,14 +9,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -56,24 +54,13 @@ static void serve(void)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	while (read(fuse_device, request, sizeof(request)) >= (ssize_t)sizeof(*in))
-		if (in->opcode != FUSE_FORGET && in->opcode != FUSE_BATCH_FORGET &&
-		    in->opcode != FUSE_INTERRUPT)
-			answer_one(in);
+		answer_one(in);
 	_exit(0);
 }
 
-/* As fusermount3 does it for any user: root mounts, and the file system is the user's. */
 static int mount_here(const char *directory, uid_t id)
 {
-	char options[128];
-
-	fuse_device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	if (fuse_device < 0 || unshare(CLONE_NEWNS) < 0 ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return -1;
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u",
-		 fuse_device, id, id);
-	if (mount("unanswering", directory, "fuse", MS_NOSUID | MS_NODEV, options) < 0)
+	if (fuse_mount("unanswering", directory, id) < 0)
 		return -1;
 	return setresgid(id, id, id) < 0 ? -1 : setresuid(id, id, id);
 }

@@ -119,8 +119,8 @@ static void roots_of_a_stripped_program(void **state)
 	assert_frame(frames_at(&f, CFI_TEXT + 0xc0), 8, 0);
 }
 
-/* Go before 1.21 saves no frame pointer where it goes to another stack: mov %rbx,%rsp at LOAD, call *%rdi at CALL. */
-static void open_switch(struct frames *f, bool saves, uint32_t load, uint32_t call)
+/* Its code, that it may be changed before reopen(). */
+static uint8_t *open_code(struct frames *f)
 {
 	static const uint8_t text[32] = { [0 ... 31] = 0x55 };
 	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT;
@@ -130,13 +130,26 @@ static void open_switch(struct frames *f, bool saves, uint32_t load, uint32_t ca
 	open_table(f, &table, 0x55);
 	code = memmem(f->elf.buf, f->elf.len, text, sizeof(text));
 	assert_non_null(code);
+	return code;
+}
+
+static void reopen(struct frames *f)
+{
+	cfi_file_close(f->file);
+	assert_int_equal(cfi_file_open_memory(f->elf.buf, f->elf.len, &f->file, &(struct err){ 0 }),
+			 0);
+}
+
+/* Go before 1.21 saves no frame pointer where it goes to another stack: mov %rbx,%rsp at LOAD, call *%rdi at CALL. */
+static void open_switch(struct frames *f, bool saves, uint32_t load, uint32_t call)
+{
+	uint8_t *code = open_code(f);
+
 	if (saves)
 		memcpy(code + 0xa0, "\x55\x48\x89\xe5", 4);
 	memcpy(code + load, "\x48\x89\xdc", 3);
 	memcpy(code + call, "\xff\xd7", 2);
-	cfi_file_close(f->file);
-	assert_int_equal(cfi_file_open_memory(f->elf.buf, f->elf.len, &f->file, &(struct err){ 0 }),
-			 0);
+	reopen(f);
 }
 
 static void a_switch_without_a_frame(void **state)
@@ -157,23 +170,15 @@ static void a_switch_without_a_frame(void **state)
 /* What systemstack says of curg, and morestack, where %rsp is loaded at LOAD (0: nowhere). */
 static void open_morestack(struct frames *f, uint32_t load, bool has_curg)
 {
-	static const uint8_t text[32] = { [0 ... 31] = 0x55 };
-	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT;
-	uint8_t *code;
+	uint8_t *code = open_code(f);
 
-	make_table(&table);
-	open_table(f, &table, 0x55);
-	code = memmem(f->elf.buf, f->elf.len, text, sizeof(text));
-	assert_non_null(code);
 	if (has_curg)
 		memcpy(code + 0xa8, "\x48\x8b\x58\x30\x48\x8b\x83\xb8\0\0\0", 11);
 	memcpy(code + 0xe0, "\x64\x48\x8b\x3c\x25\xf8\xff\xff\xff", 9);
 	memcpy(code + 0xf0, "\x48\x89\x6f\x60", 4);
 	if (load)
 		memcpy(code + 0xe0 + load, "\x48\x8b\x63\x38", 4);
-	cfi_file_close(f->file);
-	assert_int_equal(cfi_file_open_memory(f->elf.buf, f->elf.len, &f->file, &(struct err){ 0 }),
-			 0);
+	reopen(f);
 }
 
 static void a_goroutine_that_grows(void **state)

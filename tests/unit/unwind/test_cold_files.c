@@ -4,14 +4,6 @@
 
 #include "unwind/cold_files.h"
 
-static uint64_t refused(void)
-{
-	struct reader_figures figures;
-
-	reader_get_figures(&figures);
-	return figures.refused;
-}
-
 /* Until one has been read; 0: in ten seconds none was. */
 static uint32_t wait_for_pid(void)
 {

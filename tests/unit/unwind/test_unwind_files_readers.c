@@ -2,14 +2,6 @@
 /* Readers that come to their end while they make rows: whose fault it is, and who pays for it. */
 #include "unwind_files_world.h"
 
-static uint64_t refused(void)
-{
-	struct reader_figures figures;
-
-	reader_get_figures(&figures);
-	return figures.refused;
-}
-
 /* Somebody has ended it, or another file: rows come from the next one. */
 static void rows_of_the_next_reader(void **state)
 {

@@ -5,6 +5,7 @@
 
 #include "elf/cfi/cfi_layer.h"
 #include "elf/elf_file_private.h"
+#include "elf/go/go_switch.h"
 
 /* A file with more functions of these names is not Go's work. */
 #define MAX_ROOTS 64
@@ -25,11 +26,11 @@
  * there is no way back), so that frame pointers lead to the true caller. gogo jumps to a goroutine
  * and leaves nothing behind.
  */
-static const struct go_function {
+static const struct go_root {
 	const char *name; /* up to ".abi0" or ".args_stackmap" or the like */
 	uint8_t kind;
 	bool framed;
-} go_functions[] = {
+} go_roots[] = {
 	{ "runtime.goexit", WIRE_RULE_END, false },
 	{ "runtime.mstart", WIRE_RULE_END, false },
 	{ "runtime.rt0_go", WIRE_RULE_END, false },
@@ -65,22 +66,18 @@ static void add_root(struct cfi_roots *roots, struct cfi_root root)
 		vec_push(&roots->v, root);
 }
 
-static const struct go_function *find_function(const char *name)
+static const struct go_root *find_function(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(go_functions); i++) {
-		size_t len = strlen(go_functions[i].name);
-
-		if (strncmp(name, go_functions[i].name, len) == 0 &&
-		    (name[len] == '\0' || strcmp(name + len, ".abi0") == 0))
-			return &go_functions[i];
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(go_roots); i++)
+		if (go_is_called(name, go_roots[i].name))
+			return &go_roots[i];
 	return NULL;
 }
 
 void cfi_roots_add_go_function(struct cfi_roots *roots, const char *name, uint64_t address,
 			       uint64_t size)
 {
-	const struct go_function *function = find_function(name);
+	const struct go_root *function = find_function(name);
 	struct cfi_root root;
 
 	if (!function)

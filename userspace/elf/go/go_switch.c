@@ -109,7 +109,7 @@ static void look_at_morestack(struct go_switch *s, const struct code *code, uint
 	s->bp_slot = slot_of_bp(code);
 }
 
-static bool is_called(const char *name, const char *wanted)
+bool go_is_called(const char *name, const char *wanted)
 {
 	size_t len = strlen(wanted);
 
@@ -120,9 +120,9 @@ bool go_switch_look(struct go_switch *s, const struct go_table *table,
 		    const struct go_function *function, const char *name)
 {
 	struct code code = { .start = function->start };
-	bool systemstack = is_called(name, "runtime.systemstack"),
-	     mcall = is_called(name, "runtime.mcall"),
-	     morestack = is_called(name, "runtime.morestack");
+	bool systemstack = go_is_called(name, "runtime.systemstack"),
+	     mcall = go_is_called(name, "runtime.mcall"),
+	     morestack = go_is_called(name, "runtime.morestack");
 
 	if (!systemstack && !mcall && !morestack)
 		return false;

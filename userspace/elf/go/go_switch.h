@@ -26,6 +26,9 @@ struct go_switch {
 	uint8_t bp_slot; /* words from a g's beginning to its sched.bp; 0: not known */
 };
 
+/* Is NAME that of the function WANTED, with or without the ".abi0" of assembly? */
+bool go_is_called(const char *name, const char *wanted);
+
 /* Does the walk find the goroutine? Asked when all functions were looked at. */
 static inline bool go_switch_has_goroutine(const struct go_switch *s)
 {

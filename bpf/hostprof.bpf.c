@@ -10,6 +10,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "kernel/process_list.h"
 #include "sample/alloc.h"
 #include "sample/alloc_tracer.h"
 #include "sample/clock.h"
@@ -385,6 +386,26 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	if (settings.filter_tgids && settings.follow_children)
 		target_fork(current, tgid, start_ns);
 	space_fork(current, tgid, start_ns, (wire_u32)BPF_CORE_READ(child, self_exec_id));
+	return 0;
+}
+
+/* Of find_process(), whom one thread of ours calls. */
+struct wire_process found_process;
+
+/* Userspace calls it (BPF_PROG_TEST_RUN): the process whose pid is its argument. */
+SEC("raw_tp")
+
+int find_process(__u64 *ctx)
+{
+	wire_u32 tgid = ctx[0];
+	struct task_struct *task = process_list_find(tgid);
+
+	__builtin_memset(&found_process, 0, sizeof(found_process));
+	if (!task)
+		return 0;
+	found_process.start_ns = BPF_CORE_READ(task, start_time);
+	found_process.exec_id = (wire_u32)BPF_CORE_READ(task, self_exec_id);
+	found_process.tgid = tgid;
 	return 0;
 }
 

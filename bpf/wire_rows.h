@@ -133,6 +133,13 @@ struct wire_space {
 	wire_u32 pad;
 };
 
+/* A process that no sample has told of yet. */
+struct wire_process {
+	wire_u32 tgid; /* 0: there is none */
+	wire_u32 exec_id;
+	wire_u64 start_ns; /* both as in its space */
+};
+
 /* wire_space.jvm: libjvm.so is mapped, but its layout is not known yet; Java frames are missed. */
 #define WIRE_JVM_PENDING 0xffffffff
 
@@ -219,6 +226,7 @@ _Static_assert(sizeof(struct wire_row) == 4, "wire_row");
 _Static_assert(sizeof(struct wire_block) == 512, "wire_block");
 _Static_assert(sizeof(struct wire_range) == 32, "wire_range");
 _Static_assert(sizeof(struct wire_space) == 48, "wire_space");
+_Static_assert(sizeof(struct wire_process) == 16, "wire_process");
 _Static_assert(sizeof(struct wire_hot) == 32, "wire_hot");
 _Static_assert(sizeof(struct wire_miss) == 408, "wire_miss");
 

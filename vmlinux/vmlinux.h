@@ -168,6 +168,11 @@ struct sighand_struct {
 	struct spinlock siglock;
 };
 
+/* include/linux/types.h */
+struct list_head {
+	struct list_head *next;
+};
+
 /* include/linux/sched.h */
 struct task_struct {
 	struct thread_struct thread;
@@ -183,6 +188,7 @@ struct task_struct {
 	struct uprobe_task *utask; /* only with CONFIG_UPROBES; NULL: never probed */
 	int pid;
 	int tgid;
+	struct list_head tasks; /* of the processes: their first threads */
 	struct task_struct *group_leader;
 	__u64 start_time; /* CLOCK_MONOTONIC */
 	__u64 self_exec_id;

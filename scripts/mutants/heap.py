@@ -6,11 +6,15 @@ CHECK = "userspace/capture/rings/miss_check.c"
 STACK = "userspace/unwind/unwind_stack.c"
 FROZEN = "bpf/hotspot/frozen.h"
 BOOKS = "userspace/session/pipeline_books.c"
+SPACES = "userspace/unwind/unwind_spaces.c"
+UNWINDER = "userspace/unwind/unwinder.c"
 
 CHECKED = ["test_miss_check"]
 READS = ["test_unwind_stack"]
 WALKS = ["test_frozen"]
 LEARNS = ["test_pipeline_learn"]
+SPACES_TURN = ["test_unwind_spaces_turn"]
+NEWS = ["test_unwinder_news"]
 
 MUTANTS = [
     Mutant("thread list: one that was replaced meanwhile is believed", "userspace/jvm/heap/java_threads.c", "if (!r && before == after)", "if (!r)", ["test_java_threads"]),
@@ -36,7 +40,15 @@ MUTANTS = [
     Mutant("heap: a chunk of another time", FROZEN, "memory_read_stack(memory, c->frozen_at.chunk, bytes, chunk))", "memory_read(memory, c->frozen_at.chunk, bytes, chunk))", WALKS),
     Mutant("heap: a mark of another time", FROZEN, "memory_read_stack(memory, &mark, 8, cont)", "memory_read(memory, &mark, 8, cont)", WALKS),
     Mutant("heap: a newest chunk of another time", FROZEN, "memory_read_stack(memory, &tail, bytes, cont + c->jvm.chunks.tail)", "memory_read(memory, &tail, bytes, cont + c->jvm.chunks.tail)", WALKS),
-    Mutant("learn: all that are there", BOOKS, "is_named(learning->pipeline->options, process->pid) &&", "", LEARNS),
-    Mutant("learn: for no time", BOOKS, "clock_now_ns() + LEARN_NS", "0", LEARNS),
-    Mutant("learn: the first target", BOOKS, "if (options->pids[i] == pid)", "if (options->pids[0] == pid)", LEARNS),
+    Mutant("learn: all that are there", BOOKS, "capture_is_target(capture, process->pid, cgroup) &&", "", LEARNS),
+    Mutant("learn: whatever it maps", BOOKS, "if (libjvm_find_mapping(process) &&", "if (", LEARNS),
+    Mutant("learn: for ever", BOOKS, "clock_now_ns() < learning->until_ns &&", "", LEARNS),
+    Mutant("learn: one that is gone", BOOKS, "capture_find_process(capture, process->pid, &found) == 0", "capture_find_process(capture, process->pid, &found) <= 0", LEARNS),
+    Mutant("learn: of the share of a cpu", SPACES, "int r = read_ranges(spaces, id.tgid, id.tgid);", "int r = pay_and_read(spaces, id.tgid, id.tgid);", SPACES_TURN),
+    Mutant("learn: of any exec", SPACES, "const struct space_identity id = { of->tgid, of->exec_id, of->start_ns };", "const struct space_identity id = { of->tgid, 0, of->start_ns };", SPACES_TURN),
+    Mutant("learn: the layout alone", UNWINDER, "unwind_spaces_set_jvm(unwinder->spaces, &of, jvm->serial);", ";", NEWS),
+    Mutant("learn: of a process that is not read", UNWINDER, "if (unwind_spaces_learn(unwinder->spaces, &of, clock_now_ns()) < 0)\n\t\treturn;", "unwind_spaces_learn(unwinder->spaces, &of, clock_now_ns());", NEWS),
+    Mutant("learn: for no time", BOOKS, "clock_now_ns() + most_ns", "0", LEARNS),
+    Mutant("learn: of a host as long as of targets", BOOKS, "pipeline->options->pid_count ? LEARN_NS : LEARN_HOST_NS", "LEARN_NS", LEARNS),
+    Mutant("learn: of targets as short as of a host", BOOKS, "pipeline->options->pid_count ? LEARN_NS : LEARN_HOST_NS", "LEARN_HOST_NS", LEARNS),
 ]

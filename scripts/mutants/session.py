@@ -71,6 +71,7 @@ PROCESSES = [
     Mutant("accounts without samples are kept for ever", LEDGER, "entry->is_new = false;\n\t\tentry->profile_id",
            "entry->profile_id", ["test_ledger"]),
     Mutant("files of anybody are looked at", BOOKS, "return !options->pid_count || options->follow_children || is_named(options, pid);", "return true;", ["test_pipeline_looks"]),
+    Mutant("files of the first target alone are looked at", BOOKS, "if (options->pids[i] == pid)", "if (options->pids[0] == pid)", ["test_pipeline_looks"]),
     Mutant("files of a target's children are not looked at", BOOKS, "return !options->pid_count || options->follow_children || is_named(options, pid);",
            "return !options->pid_count || is_named(options, pid);", ["test_pipeline_looks"]),
     Mutant("the rings are not waited for", "userspace/session/recorder.c", "return r < 0 ? r : capture_wait(rec->capture, err);", "return r;", ["test_recorder"]),

@@ -9,12 +9,14 @@ import tempfile
 
 import gates
 from hp import *
-from native_programs import Recording
+from native_programs import FREQUENCY, Recording
 from virtual_judge import Row
 from virtual_program import write_sources
 
 SECONDS = 12
 OTHERS_SECONDS = 4
+# Recordings of little more than their beginning.
+MOMENTS, MOMENT_SECONDS = 8, 0.2
 # Of a short recording: code is met for the first time in each.
 MOST_CUT_SHORT = 0.005
 MAX_ROUNDS = 30
@@ -41,28 +43,41 @@ def compiled():
     return directory
 
 
-def carriers(version, flags, samples, seconds=SECONDS):
-    """The samples of a JVM's carriers."""
+def start_program(version, flags, seconds):
+    """Runs already when it is recorded."""
     need_root()
     home, directory = jdk(version), compiled()
     jvm = start([f"{home}/bin/java", "-Xmx128m", *flags, "--enable-native-access=ALL-UNNAMED",
                  "-Djdk.virtualThreadScheduler.parallelism=2", "-cp", directory, "made.Virtual",
-                 f"{directory}/libvirtual.so", 40 + samples // 100])
+                 f"{directory}/libvirtual.so", seconds])
     jvm.wait_text("ready")
-    row = Row()
+    return jvm
+
+
+def add_carriers(row, lines, pid):
+    for line in of_pid(lines, pid):
+        # JDK 28 shortens names in their midst. Threads that are carried have a name of their own, if only this one.
+        if line.thread.startswith(("[ForkJoi", "[VirtualThread #")):
+            row.add(line)
+
+
+def add_figures(row, stats):
+    row.add_dropped(gates.dropped(stats))
+    row.frozen_frames += sum(it["value"] for it in stats["counters"]
+                             if it["name"] == "unwind.frames.frozen")
+
+
+def carriers(version, flags, samples, seconds=SECONDS):
+    """The samples of a JVM's carriers."""
+    jvm, row = start_program(version, flags, 40 + samples // 100), Row()
     for _ in range(MAX_ROUNDS):
         recording = Recording()
         time.sleep(seconds)
         # It is not to run beside what judges it.
         jvm.signal(signal.SIGSTOP)
         lines, stats = recording.finish("-t")
-        for line in of_pid(lines, jvm.pid):
-            # JDK 28 shortens names in their midst. Threads that are carried have a name of their own, if only this one.
-            if line.thread.startswith(("[ForkJoi", "[VirtualThread #")):
-                row.add(line)
-        row.add_dropped(gates.dropped(stats))
-        row.frozen_frames += sum(it["value"] for it in stats["counters"]
-                                 if it["name"] == "unwind.frames.frozen")
+        add_carriers(row, lines, jvm.pid)
+        add_figures(row, stats)
         if row.kinds.total() >= samples:
             break
         jvm.signal(signal.SIGCONT)
@@ -142,6 +157,20 @@ def a_collector_that_moves_objects_beside_threads():
     expect_equal(row.frozen_frames, 0)
     expect(row.kinds["cut"] > 0.03 * row.kinds.total(), f"{row.kinds}")
     expect(row.kinds["bad"] <= gates.most_bad(row.kinds.total()), f"{row.reasons}")
+
+
+@test
+def from_the_first_sample():
+    """What a walk through the heap needs is known before there is a sample."""
+    jvm, row = start_program(25, [], 60), Row()
+    for _ in range(MOMENTS):
+        stats = temp_path("stats.json")
+        path = record("-F", FREQUENCY, "-d", MOMENT_SECONDS, "--stats", stats)
+        add_carriers(row, collapsed(path, "--annotate", "-t"), jvm.pid)
+        add_figures(row, read_json(stats))
+    row.show("JDK 25, moments")
+    expect(row.kinds.total() >= SAMPLES // 3, f"only {row.kinds.total()} samples of carriers")
+    judge(row, "JDK 25, moments", most_cut=MOST_CUT_SHORT)
 
 
 @test

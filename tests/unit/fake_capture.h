@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/vec.h"
@@ -48,6 +49,8 @@ struct capture {
 	struct wire_offcpu waiting;
 	const struct wire_parked *parked[4]; /* who was off the cpus before; borrowed */
 	int parked_error;
+	int find_error;
+	useconds_t find_takes_us;
 };
 
 enum { FAKE_PAGES_FD = -100, FAKE_SPACES_FD = -101 };
@@ -239,6 +242,16 @@ bool capture_is_target(const struct capture *c, uint32_t pid, const char *cgroup
 	if (c->options && c->options->pid_count)
 		return false;
 	return !c->cgroup || strcmp(c->cgroup, cgroup) == 0;
+}
+
+#define FAKE_EXEC_ID 77
+
+int capture_find_process(struct capture *c, uint32_t pid, struct wire_process *ret_process)
+{
+	if (c->find_takes_us)
+		usleep(c->find_takes_us);
+	*ret_process = (struct wire_process){ pid, FAKE_EXEC_ID, 0 };
+	return c->find_error;
 }
 
 int capture_get_wait(const struct capture *c, uint32_t tid, uint64_t out_ns,

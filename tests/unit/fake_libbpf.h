@@ -43,6 +43,8 @@ static struct {
 	int real_fd; /* of two maps */
 	uint64_t misses;
 	int iterator; /* negative: there is none */
+	struct wire_process found;
+	int run_error;
 } f;
 
 /* --- in place of libbpf and the preflight --- */
@@ -198,6 +200,18 @@ int bpf_program__set_autoload(struct bpf_program *prog, bool autoload)
 int bpf_program__fd(const struct bpf_program *prog)
 {
 	return (int)(size_t)prog;
+}
+
+int bpf_prog_test_run_opts(int prog_fd, struct bpf_test_run_opts *opts)
+{
+	const uint64_t *args = opts->ctx_in;
+
+	assert_string_equal(f.skeleton->progs[prog_fd / 1000 - 1].name, "find_process");
+	assert_int_equal(opts->ctx_size_in, sizeof(args[0]));
+	f.bss.found_process = (struct wire_process){ 0 };
+	if (args[0] == f.found.tgid)
+		f.bss.found_process = f.found;
+	return f.run_error;
 }
 
 int bpf_link__fd(const struct bpf_link *link)

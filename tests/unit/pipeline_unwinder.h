@@ -66,11 +66,11 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 	return finished;
 }
 
-void unwinder_learn_jvm(struct unwinder *unwinder, uint32_t pid, const struct mapping *libjvm)
+void unwinder_learn_jvm(struct unwinder *unwinder, const struct wire_process *process)
 {
 	(void)unwinder;
 	/* There may be others on this host. */
-	parts.learnt += pid == parts.learnt_pid && strstr(libjvm->path, "libjvm.so") != NULL;
+	parts.learnt += process->tgid == parts.learnt_pid && process->exec_id == FAKE_EXEC_ID;
 }
 
 const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,

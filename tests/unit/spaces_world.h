@@ -136,6 +136,7 @@ static inline struct wire_sample sample_of(uint32_t n)
 {
 	return (struct wire_sample){ .tgid = FIRST_PID + n,
 				     .tid = FIRST_PID + n + 1000,
+				     .exec_id = 3,
 				     .start_ns = 1,
 				     .time_ns = f.now_ns };
 }

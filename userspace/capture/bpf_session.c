@@ -376,6 +376,19 @@ int bpf_session_list_parked(const struct bpf_session *session)
 	return fd < 0 && link >= 0 ? -errno : fd;
 }
 
+int bpf_session_find_process(struct bpf_session *session, uint32_t tgid,
+			     struct wire_process *ret_process)
+{
+	const uint64_t args[] = { tgid };
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = args, .ctx_size_in = sizeof(args));
+	int r = bpf_prog_test_run_opts(bpf_program__fd(session->skel->progs.find_process), &run);
+
+	if (r < 0)
+		return r;
+	*ret_process = session->skel->bss->found_process;
+	return ret_process->tgid == tgid ? 0 : -ENOENT;
+}
+
 static const struct bpf_map *session_map(const struct bpf_session *session,
 					 enum bpf_session_map map)
 {

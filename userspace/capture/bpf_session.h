@@ -60,6 +60,9 @@ void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns);
 int bpf_session_prog_fd(const struct bpf_session *session, enum wire_trigger trigger);
 /* Opens what shows all threads to a program when it is read; a negative errno: it cannot be had, -ENODATA: no event needs it. */
 int bpf_session_list_parked(const struct bpf_session *session);
+/* What a process is known by though it does not run now, as its samples will have it. -ENOENT: there is none. */
+int bpf_session_find_process(struct bpf_session *session, uint32_t tgid,
+			     struct wire_process *ret_process);
 int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map);
 uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_session_map map);
 

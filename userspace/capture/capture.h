@@ -121,6 +121,9 @@ int capture_add_target(struct capture *capture, uint32_t pid);
 /* Would a sample of process PID be taken now? CGROUP: its path by /proc/PID/cgroup, "" unknown. */
 bool capture_is_target(const struct capture *capture, uint32_t pid, const char *cgroup);
 
+/* What process PID is known by in its samples, though it has none yet. -ENOENT: there is none. */
+int capture_find_process(struct capture *capture, uint32_t pid, struct wire_process *ret_process);
+
 /*
  * A place where an event of several sources has one of them (of -e alloc: of a JVM). It is one process's:
  * others that map the file run on as they are, whether they are targets or not. Or it is that of all that map the file, now and

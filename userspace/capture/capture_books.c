@@ -29,6 +29,11 @@ bool capture_is_target(const struct capture *c, uint32_t pid, const char *cgroup
 	return !c->cgroup_path || cgroup_filter_has(c->cgroup_path, c->cgroup_level, cgroup);
 }
 
+int capture_find_process(struct capture *c, uint32_t pid, struct wire_process *ret_process)
+{
+	return bpf_session_find_process(c->session, pid, ret_process);
+}
+
 int capture_set_jvm(struct capture *c, uint32_t serial, const struct wire_jvm *jvm)
 {
 	int fd = bpf_session_map_fd(c->session, BPF_SESSION_JVMS);

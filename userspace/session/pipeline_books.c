@@ -7,8 +7,12 @@
 #include "session/pipeline_malloc.h"
 #include "session/pipeline_outside.h"
 
-/* The layouts of twenty JVMs; those of others are read when their samples want them. */
-#define LEARN_NS (200 * NSEC_PER_MSEC)
+/*
+ * What twenty JVMs map, and their layouts, if it is they who are recorded; of a host's JVMs the first ten or so: a recording is to begin soon. Of others
+ * it is read when their samples want it.
+ */
+#define LEARN_NS      (200 * NSEC_PER_MSEC)
+#define LEARN_HOST_NS (30 * NSEC_PER_MSEC)
 
 struct mapping pipeline_books_mapping(const struct side_event *event, char *path)
 {
@@ -142,16 +146,20 @@ struct learning {
 static void learn_jvm(struct process *process, void *data)
 {
 	const struct learning *learning = data;
-	const struct mapping *libjvm = libjvm_find_mapping(process);
+	struct capture *capture = learning->pipeline->capture;
+	const char *cgroup = process->cgroup ? process->cgroup : "";
+	struct wire_process found;
 
-	if (libjvm && is_named(learning->pipeline->options, process->pid) &&
-	    clock_now_ns() < learning->until_ns)
-		unwinder_learn_jvm(learning->pipeline->unwinder, process->pid, libjvm);
+	if (libjvm_find_mapping(process) && capture_is_target(capture, process->pid, cgroup) &&
+	    clock_now_ns() < learning->until_ns &&
+	    capture_find_process(capture, process->pid, &found) == 0)
+		unwinder_learn_jvm(learning->pipeline->unwinder, &found);
 }
 
 void pipeline_books_learn_jvms(struct pipeline *pipeline)
 {
-	struct learning learning = { pipeline, clock_now_ns() + LEARN_NS };
+	uint64_t most_ns = pipeline->options->pid_count ? LEARN_NS : LEARN_HOST_NS;
+	struct learning learning = { pipeline, clock_now_ns() + most_ns };
 
 	registry_for_each(pipeline->registry, learn_jvm, &learning);
 }

@@ -31,7 +31,7 @@ void pipeline_books_forget(struct process *process, void *data);
 /* PROCESS is there: where it is a JVM its agent is taken care of. For registry_for_each(); DATA is the pipeline. */
 void pipeline_books_add_agent(struct process *process, void *data);
 
-/* Of targets that are there walks want the layouts of JVMs at once; on a whole host there may be many that do nothing. */
+/* Of JVMs that are there walks want mappings and layouts from the first sample on. */
 void pipeline_books_learn_jvms(struct pipeline *pipeline);
 
 #endif

@@ -224,12 +224,19 @@ static int read_ranges(struct unwind_spaces *spaces, uint32_t pid, uint32_t tid)
 {
 	uint64_t begin_ns = clock_now_ns();
 	int r = unwind_ranges_read(&spaces->ranges, spaces->files, pid, tid);
-	uint64_t spent_ns = clock_now_ns() - begin_ns;
 
-	spaces->credit_ns -= (int64_t)spent_ns;
-	spaces->spent_ns += spent_ns;
-	spaces->last_cost_ns = spent_ns;
+	spaces->last_cost_ns = clock_now_ns() - begin_ns;
+	spaces->spent_ns += spaces->last_cost_ns;
 	spaces->reads++;
+	return r;
+}
+
+/* From the share of a cpu. */
+static int pay_and_read(struct unwind_spaces *spaces, uint32_t pid, uint32_t tid)
+{
+	int r = read_ranges(spaces, pid, tid);
+
+	spaces->credit_ns -= (int64_t)spaces->last_cost_ns;
 	return r;
 }
 
@@ -272,9 +279,17 @@ int unwind_spaces_read(struct unwind_spaces *spaces, const struct wire_miss *mis
 	if (known && known->id.start_ns == id.start_ns && known->id.exec_id == id.exec_id &&
 	    !may_read(spaces, known, now_ns))
 		return -EAGAIN;
-	r = read_ranges(spaces, id.tgid, sample->tid);
+	r = pay_and_read(spaces, id.tgid, sample->tid);
 	if (r == 0)
 		r = check_generation(spaces, miss, sample);
+	return r < 0 ? r : publish(spaces, &id, now_ns);
+}
+
+int unwind_spaces_learn(struct unwind_spaces *spaces, const struct wire_sample *of, uint64_t now_ns)
+{
+	const struct space_identity id = { of->tgid, of->exec_id, of->start_ns };
+	int r = read_ranges(spaces, id.tgid, id.tgid);
+
 	return r < 0 ? r : publish(spaces, &id, now_ns);
 }
 
@@ -389,7 +404,7 @@ static void read_again(struct unwind_spaces *spaces, struct space *space, uint64
 
 	if (space_store_get(spaces->store, id.tgid, &published, &ranges) < 0)
 		return; /* evicted: a miss brings it back */
-	if (read_ranges(spaces, id.tgid, 0) < 0)
+	if (pay_and_read(spaces, id.tgid, 0) < 0)
 		return; /* it is ending, and will be reported */
 	if (is_unchanged(spaces, space)) {
 		space->read_ns = now_ns;

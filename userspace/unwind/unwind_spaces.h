@@ -46,6 +46,10 @@ bool unwind_spaces_read_since(const struct unwind_spaces *spaces, const struct w
 int unwind_spaces_read(struct unwind_spaces *spaces, const struct wire_miss *miss,
 		       const struct wire_sample *sample, uint64_t now_ns);
 
+/* The same before it has a sample or misses anything: OF tells its generation (tgid, start_ns, exec_id). */
+int unwind_spaces_learn(struct unwind_spaces *spaces, const struct wire_sample *of,
+			uint64_t now_ns);
+
 /*
  * The process maps this now: read its mappings again soon, if it is one of those that are known.
  * If it is HotSpot's library, its Java frames are missed from now on. One that puts another file

@@ -352,11 +352,20 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 	return make_sample(&job, &unwinder->result);
 }
 
-void unwinder_learn_jvm(struct unwinder *unwinder, uint32_t pid, const struct mapping *libjvm)
+void unwinder_learn_jvm(struct unwinder *unwinder, const struct wire_process *process)
 {
-	const struct wire_jvm *unused;
+	const struct wire_sample of = { .tgid = process->tgid,
+					.exec_id = process->exec_id,
+					.start_ns = process->start_ns };
+	const struct mapping *libjvm;
+	const struct wire_jvm *jvm;
 
-	(void)unwind_jvms_learn(unwinder->jvms, pid, libjvm, clock_now_ns(), &unused);
+	if (unwind_spaces_learn(unwinder->spaces, &of, clock_now_ns()) < 0)
+		return;
+	drop_revived(unwinder);
+	libjvm = unwind_spaces_libjvm(unwinder->spaces, &of);
+	if (libjvm && unwind_jvms_learn(unwinder->jvms, of.tgid, libjvm, clock_now_ns(), &jvm) == 0)
+		unwind_spaces_set_jvm(unwinder->spaces, &of, jvm->serial);
 }
 
 const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,

@@ -47,10 +47,10 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 				    uint32_t max_frames);
 
 /*
- * The JVM of process PID, which maps LIBJVM, is one whose samples may come: its layout is read now. Until it is known, walks wait for it, and frames in
- * its heap are lost.
+ * PROCESS is a JVM whose samples may come: its mappings and its layout are read now. Until they are known walks wait for them, and
+ * frames in its heap are lost.
  */
-void unwinder_learn_jvm(struct unwinder *unwinder, uint32_t pid, const struct mapping *libjvm);
+void unwinder_learn_jvm(struct unwinder *unwinder, const struct wire_process *process);
 
 /* HotSpot's library in the process of a sample that was walked, borrowed; NULL: none is known. */
 const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,

@@ -158,6 +158,22 @@ static void sampling(void **state)
 	bpf_session_free(session);
 }
 
+static void a_process(void **state)
+{
+	struct bpf_session_options options = usual(NULL, 0);
+	struct bpf_session *session = opened(&options);
+	struct wire_process found;
+
+	(void)state;
+	f.found = (struct wire_process){ 17, 3, 99 };
+	assert_int_equal(bpf_session_find_process(session, 17, &found), 0);
+	assert_memory_equal(&found, &f.found, sizeof(found));
+	assert_int_equal(bpf_session_find_process(session, 18, &found), -ENOENT);
+	f.run_error = -EPERM;
+	assert_int_equal(bpf_session_find_process(session, 17, &found), -EPERM);
+	bpf_session_free(session);
+}
+
 /* Each map by its name, whatever its number is. */
 static void descriptors(void **state)
 {
@@ -305,6 +321,7 @@ int main(void)
 		cmocka_unit_test_setup(misses_while_sampling, set_up),
 		cmocka_unit_test_setup(no_targets, set_up),
 		cmocka_unit_test_setup(sampling, set_up),
+		cmocka_unit_test_setup(a_process, set_up),
 		cmocka_unit_test_setup(descriptors, set_up),
 		cmocka_unit_test_setup(figures_of_a_run, set_up),
 		cmocka_unit_test_setup(bytes_of_maps, set_up),

@@ -30,10 +30,23 @@ static void who_is_a_target(void **state)
 	assert_false(capture_is_target(f.capture, 19, ""));
 }
 
+static void what_a_process_is_known_by(void **state)
+{
+	struct wire_process found;
+
+	(void)state;
+	open_capture();
+	assert_int_equal(capture_find_process(f.capture, 17, &found), 0);
+	assert_int_equal(found.exec_id, 3);
+	assert_int_equal(found.start_ns, 4);
+	assert_int_equal(capture_find_process(f.capture, 18, &found), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(who_is_a_target, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_a_process_is_known_by, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("capture_targets", tests, NULL, NULL);

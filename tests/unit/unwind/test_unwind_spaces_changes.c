@@ -33,7 +33,7 @@ static void it_counts_otherwise(void **state)
 	assert_true(is_published(0, &space));
 	assert_int_equal(space.exec_pages, 0);
 	/* Another program in that process begins anew. */
-	next.exec_id = 1;
+	next.exec_id = 4;
 	assert_int_equal(unwind_spaces_read(f.spaces, &miss, &next, f.now_ns), 0);
 	assert_int_equal(unwind_spaces_get(f.spaces, &next, &space), 0);
 	assert_int_equal(space.exec_pages, EXEC_PAGES);
@@ -299,10 +299,10 @@ static void a_jvms_pid(void **state)
 	f.libjvm = (struct mapping){ .start = 0x7000, .end = 0x8000, .path = path };
 	assert_int_equal(read_of(0), 0);
 	assert_int_equal(unwind_spaces_set_jvm(f.spaces, &sample, 5), 0);
-	sample.exec_id = 1;
+	sample.exec_id = 4;
 	assert_int_equal(unwind_spaces_get(f.spaces, &sample, &space), -ENOENT);
 	assert_null(unwind_spaces_libjvm(f.spaces, &sample));
-	sample.exec_id = 0;
+	sample.exec_id = 3;
 	sample.start_ns = 2;
 	assert_int_equal(unwind_spaces_get(f.spaces, &sample, &space), -ENOENT);
 	assert_null(unwind_spaces_libjvm(f.spaces, &sample));

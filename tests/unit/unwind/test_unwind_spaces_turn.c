@@ -133,6 +133,32 @@ static void misses_in_debt(void **state)
 	assert_int_equal(read_of(0), 0);
 }
 
+/* What is read before there are samples is not paid for. */
+static void before_a_sample(void **state)
+{
+	struct wire_sample of = sample_of(0);
+	char path[] = "/jdk/libjvm.so";
+	struct wire_space space;
+
+	(void)state;
+	f.cost_ns = 500 * MS;
+	f.read_error = -ESRCH;
+	assert_int_equal(unwind_spaces_learn(f.spaces, &of, f.now_ns), -ESRCH);
+	assert_false(is_published(0, &space));
+	f.read_error = 0;
+	f.libjvm = (struct mapping){ .start = 0x1000, .end = 0x2000, .path = path };
+	assert_int_equal(unwind_spaces_learn(f.spaces, &of, f.now_ns), 0);
+	assert_int_equal(f.tid, f.pid);
+	assert_int_equal(unwind_spaces_get(f.spaces, &of, &space), 0);
+	assert_int_equal(space.count, 2);
+	assert_int_equal(space.jvm, WIRE_JVM_PENDING);
+	of.exec_id++;
+	assert_int_equal(unwind_spaces_get(f.spaces, &of, &space), -ENOENT);
+	assert_int_equal(stats().read_ns, 1000 * MS);
+	assert_int_equal(read_of(0), 0);
+	assert_int_equal(read_of(0), -EAGAIN);
+}
+
 /* A process whose mappings take 100 ms to be read: not every 100 ms, once there is no credit. */
 static void a_read_that_takes_long(void **state)
 {
@@ -183,13 +209,10 @@ static void a_list_that_is_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_read_that_takes_long),
-		TEST(a_list_that_is_long),
-		TEST(a_miss),
-		TEST(another_program),
-		TEST(what_is_stale_is_read_once),
-		TEST(one_that_was_evicted),
-		TEST(reads_have_a_budget),
+		TEST(before_a_sample),	    TEST(a_read_that_takes_long),
+		TEST(a_list_that_is_long),  TEST(a_miss),
+		TEST(another_program),	    TEST(what_is_stale_is_read_once),
+		TEST(one_that_was_evicted), TEST(reads_have_a_budget),
 		TEST(misses_in_debt),
 	};
 

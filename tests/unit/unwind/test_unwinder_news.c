@@ -20,7 +20,8 @@ static struct {
 	uint32_t warmed;       /* so many processes */
 	bool is_known;	       /* the process's ranges */
 	bool are_many, evicts; /* files */
-	int read_error;
+	int read_error, jvm_error;
+	uint32_t libjvm_of; /* a process that is learnt */
 	uint64_t read_ns;
 	struct unwinder *unwinder;
 	struct wire_sample sample;
@@ -157,14 +158,32 @@ int unwind_spaces_read(struct unwind_spaces *spaces, const struct wire_miss *mis
 	return f.read_error;
 }
 
+int unwind_spaces_learn(struct unwind_spaces *spaces, const struct wire_sample *of, uint64_t now_ns)
+{
+	(void)spaces;
+	note("learn space %u of %" PRIu64 ", exec %u, at %" PRIu64, of->tgid - PID, of->start_ns,
+	     of->exec_id, after_ns(now_ns));
+	f.revived = 1;
+	return f.read_error;
+}
+
 const struct mapping *unwind_spaces_libjvm(const struct unwind_spaces *spaces,
 					   const struct wire_sample *sample)
 {
-	static const struct mapping libjvm;
+	static const struct mapping libjvm = { .start = 0x7000 };
 
 	(void)spaces;
-	assert_ptr_equal(sample, &f.sample);
-	return &libjvm;
+	if (sample == &f.sample)
+		return &libjvm;
+	return f.libjvm_of && sample->tgid == f.libjvm_of ? &libjvm : NULL;
+}
+
+int unwind_spaces_set_jvm(struct unwind_spaces *spaces, const struct wire_sample *sample,
+			  uint32_t serial)
+{
+	(void)spaces;
+	note("space %u is jvm %u", sample->tgid - PID, serial);
+	return 0;
 }
 
 void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
@@ -223,9 +242,12 @@ bool unwind_jvms_pauses(const struct unwind_jvms *jvms, uint32_t pid, uint64_t n
 int unwind_jvms_learn(struct unwind_jvms *jvms, uint32_t pid, const struct mapping *libjvm,
 		      uint64_t now_ns, const struct wire_jvm **ret_wire)
 {
-	(void)jvms, (void)now_ns, (void)ret_wire;
+	static const struct wire_jvm wire = { .serial = 9 };
+
+	(void)jvms, (void)now_ns;
 	note("learn %u at %" PRIx64, pid - PID, libjvm->start);
-	return -EAGAIN;
+	*ret_wire = &wire;
+	return f.jvm_error;
 }
 
 int unwind_jvms_read(struct unwind_jvms *jvms, uint32_t pid, const struct mapping *libjvm,
@@ -361,11 +383,31 @@ static void news(void **state)
 	assert_string_equal(noted(), "space 4 differs at 0\n");
 	assert_true(unwinder_waits_for_jvm(f.unwinder, &f.sample));
 	assert_string_equal(noted(), "does 4 pause at 10\n");
-	unwinder_learn_jvm(f.unwinder, PID + 3, &(struct mapping){ .start = 0x7000 });
-	assert_string_equal(noted(), "learn 3 at 7000\n");
 	assert_non_null(unwinder_libjvm(f.unwinder, &f.sample));
 	unwinder_tidy(f.unwinder, fake_begun_ns);
 	assert_string_equal(noted(), "close idle\n");
+}
+
+/* Its mappings, and the layout of what they have. */
+static void a_jvm_before_its_samples(void **state)
+{
+	const struct wire_process process = { PID + 3, 5, 6 };
+
+	(void)state;
+	noted();
+	f.read_error = -ESRCH;
+	unwinder_learn_jvm(f.unwinder, &process);
+	assert_string_equal(noted(), "learn space 3 of 6, exec 5, at 0\n");
+	f.read_error = 0;
+	unwinder_learn_jvm(f.unwinder, &process);
+	assert_string_equal(noted(), "learn space 3 of 6, exec 5, at 0\ndrop rows of 1 at 0\n");
+	f.libjvm_of = PID + 3;
+	f.jvm_error = -EAGAIN;
+	unwinder_learn_jvm(f.unwinder, &process);
+	assert_non_null(strstr(noted(), "drop rows of 1 at 0\nlearn 3 at 7000\n"));
+	f.jvm_error = 0;
+	unwinder_learn_jvm(f.unwinder, &process);
+	assert_non_null(strstr(noted(), "learn 3 at 7000\nspace 3 is jvm 9\n"));
 }
 
 static void a_turn(void **state)
@@ -448,8 +490,8 @@ static void no_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(news),    TEST(a_turn), TEST(files_are_many), TEST(files_that_are_there_again),
-		TEST(no_list),
+		TEST(news),	      TEST(a_jvm_before_its_samples),	TEST(a_turn),
+		TEST(files_are_many), TEST(files_that_are_there_again), TEST(no_list),
 	};
 
 	return cmocka_run_group_tests_name("unwinder_news", tests, NULL, NULL);

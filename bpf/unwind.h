@@ -274,6 +274,20 @@ static inline enum unwind_verdict unwind_blind(struct unwind_cursor *c,
 	return cursor_execute(c, memory, &rule);
 }
 
+static inline enum unwind_verdict unwind_by_row(struct unwind_cursor *c,
+						struct unwind_memory *memory,
+						const struct wire_rule *rule)
+{
+	enum unwind_verdict stop = row_step(c, memory, rule);
+
+	/* It will be walked again. */
+	if (c->missed) {
+		c->frames--;
+		c->words--;
+	}
+	return stop;
+}
+
 static inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
 						      struct unwind_memory *memory,
 						      enum unwind_step step,
@@ -285,7 +299,7 @@ static inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
 	if (cursor_put_frame(c, out, WIRE_FRAME_CODE, 1))
 		return UNWIND_STOP;
 	switch (step) {
-	case UNWIND_STEP_ROW: return row_step(c, memory, rule);
+	case UNWIND_STEP_ROW: return unwind_by_row(c, memory, rule);
 	case UNWIND_STEP_LEAF: return leaf_step(c, memory);
 	case UNWIND_STEP_SIGNAL: return signal_step(c, memory);
 	case UNWIND_STEP_FP: return unwind_blind(c, memory);

@@ -65,6 +65,10 @@ enum wire_rule_kind {
 
 /* In cfa_index: no call frame information says so, the code itself does. */
 #define WIRE_INFERRED 0x80
+/* Likewise: the function may have another frame's return address in place of its own, to go on there (native/landing.h). */
+#define WIRE_LANDS 0x40
+/* What is left of it. */
+#define WIRE_INDEX_REGISTER 0x0f
 
 struct wire_rule {
 	wire_u8 kind;	 /* enum wire_rule_kind */
@@ -76,7 +80,7 @@ struct wire_rule {
 	wire_u16 rbp_slot;
 	wire_u8 r13_slot;
 	wire_u8 r15_slot;
-	/* DEREF: 8 times this register is added before (DWARF number; 0: none). And WIRE_INFERRED. */
+	/* DEREF: 8 times this register is added before (DWARF number; 0: none). And the bits above. */
 	wire_u8 cfa_index;
 	/*
 	 * The slots of rbp, rbx, r13 and r15 count from this register + 16, not from the CFA (DWARF

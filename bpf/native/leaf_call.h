@@ -103,36 +103,46 @@ static inline bool leaf_call_fits(const struct unwind_cursor *c, wire_u64 target
 	return p[0] != LEAF_PUSH_RBP && !(leaf_u32(p) == LEAF_ENDBR64 && p[4] == LEAF_PUSH_RBP);
 }
 
-/* Uses c->code. */
-static inline bool leaf_was_called(struct unwind_cursor *c, struct unwind_memory *memory)
+/* The function that the call in front of RA leads to, and into c->code its beginning; 0: its bytes don't tell. */
+static inline wire_u64 leaf_call_leads(struct unwind_cursor *c, struct unwind_memory *memory,
+				       wire_u64 ra)
 {
-	wire_u64 ra, slot = 0, target = 0, jump = 0;
+	wire_u64 slot = 0, target = 0, jump = 0;
 
-	if (cursor_load(c, memory, c->sp, &ra) || !cursor_is_user(ra))
-		return false;
 	if (memory_read(memory, c->code, 8, ra - 6))
-		return false;
+		return 0;
 	if (c->code[1] == 0xe8)
 		target = leaf_relative(ra, c->code + 2);
 	else if (c->code[0] == 0xff && c->code[1] == 0x15) /* call *slot(%rip) */
 		slot = leaf_relative(ra, c->code + 2);
 	else
-		return false;
+		return 0;
 	if (target) {
 		if (memory_read(memory, c->code, 16, target))
-			return false;
+			return 0;
 		slot = leaf_call_plt_slot(c->code, target);
 		jump = leaf_call_jump(c->code, target);
 	}
 	if (jump) {
 		target = jump;
 		if (memory_read(memory, c->code, 16, target))
-			return false;
+			return 0;
 	}
 	if (slot &&
 	    (memory_read(memory, &target, 8, slot) || memory_read(memory, c->code, 16, target)))
+		return 0;
+	return target;
+}
+
+/* Uses c->code. */
+static inline bool leaf_was_called(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 ra, target;
+
+	if (cursor_load(c, memory, c->sp, &ra) || !cursor_is_user(ra))
 		return false;
-	return leaf_call_fits(c, target);
+	target = leaf_call_leads(c, memory, ra);
+	return target && leaf_call_fits(c, target);
 }
 
 #endif

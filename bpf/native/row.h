@@ -3,7 +3,7 @@
 #ifndef HOSTPROF_BPF_NATIVE_ROW_H
 #define HOSTPROF_BPF_NATIVE_ROW_H
 
-#include "unwind/cursor.h"
+#include "native/landing.h"
 
 /*
  * A register's value in this frame. By the ABI callees keep only some. Assembly with conventions of
@@ -32,7 +32,7 @@ static inline enum unwind_verdict row_register(struct unwind_cursor *c, wire_u8 
 static inline enum unwind_verdict row_index(struct unwind_cursor *c, const struct wire_rule *rule,
 					    wire_u64 *base)
 {
-	wire_u8 reg = rule->cfa_index & ~WIRE_INFERRED;
+	wire_u8 reg = rule->cfa_index & WIRE_INDEX_REGISTER;
 	wire_u64 index;
 
 	if (!reg)
@@ -147,9 +147,13 @@ static inline enum unwind_verdict row_step(struct unwind_cursor *c, struct unwin
 	/* Stacks grow down; only a leaf can have its return address in a register and no frame. */
 	if (cfa < sp || (cfa == sp && !leaf))
 		return cursor_stop(c, UNWIND_BAD_ROW);
+	if (landing_may_be(rule) && landing_is_set(c, memory, pc) &&
+	    landing_find(c, memory, pc, &cfa))
+		return UNWIND_STOP;
 	if (!row_has_popped(c, rule, cfa, home) && row_restore_all(c, memory, rule, home))
 		return UNWIND_STOP;
 	cursor_move(c, pc, cfa, c->fp);
+	c->exact = landing_is_at_end(rule);
 	c->linked = 1;
 	c->row_frames++;
 	c->inferred_frames += rule->cfa_index / WIRE_INFERRED;

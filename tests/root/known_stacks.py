@@ -101,11 +101,6 @@ ALLOWED = {
     "Go: above a switch of stacks": Cause("uw-go", re.compile(
         r"\[unwind: [\w-]+\];(?:.*;)?runtime\.(?:systemstack|mcall|morestack|sigtramp)(?:;.*)?"),
         0.03),
-    # libgcc's uw_install_context_1() writes the handler's registers over those that its caller saved:
-    # what these frames say of their callers is the handler's then, until the caller has left, too.
-    "C++: registers of the handler": Cause("uw-throwing", re.compile(
-        r".*;_Unwind_(?:Resume|RaiseException);(?:uw_install_context_1|\[libgcc_s\.so\.1\+0x[0-9a-f]+\])|"
-        r"\[unwind: bad-return-address\];.*;_Unwind_(?:Resume|RaiseException)"), 0.01),
 }
 
 # The first frames that a thread can have.

@@ -129,6 +129,27 @@ static int kind_of(const uint8_t *program, size_t len)
 	return frames_single(program, len, 0x20).kind;
 }
 
+/* As __builtin_eh_return() saves its data registers: in its body, and when %rbp is its caller's again. */
+static void functions_that_land(void **state)
+{
+#define SAVED(first, second) DW_CFA_offset | (first), 9, DW_CFA_offset | (second), 8
+#define BODY(reg, first, second)                                                      \
+	PROGRAM(DW_CFA_def_cfa, reg, 16, DW_CFA_offset | 16, 1, DW_CFA_offset | 6, 2, \
+		SAVED(first, second))
+#define END(reg) PROGRAM(DW_CFA_def_cfa, reg, 8, DW_CFA_offset | 16, 1, SAVED(DWARF_RAX, DWARF_RDX))
+	struct wire_rule rule = frames_single(BODY(DWARF_RBP, DWARF_RAX, DWARF_RDX), 0x20);
+
+	(void)state;
+	assert_int_equal(rule.cfa_index, WIRE_LANDS);
+	assert_int_equal(rule.kind, WIRE_RULE_CFA);
+	assert_int_equal(frames_single(BODY(DWARF_RBP, DWARF_RAX, DWARF_RCX), 0x20).cfa_index, 0);
+	assert_int_equal(frames_single(BODY(DWARF_RBP, DWARF_RCX, DWARF_RDX), 0x20).cfa_index, 0);
+	assert_int_equal(frames_single(BODY(DWARF_RSP, DWARF_RAX, DWARF_RDX), 0x20).cfa_index, 0);
+	assert_int_equal(frames_single(END(DWARF_RCX), 0x20).cfa_index, WIRE_LANDS);
+	assert_int_equal(frames_single(END(DWARF_RSP), 0x20).cfa_index, WIRE_LANDS);
+	assert_int_equal(frames_single(END(DWARF_RBP), 0x20).cfa_index, 0);
+}
+
 /* Any general register and offset, by both operations; nothing else and nothing behind it. */
 static void cfas_by_expression(void **state)
 {
@@ -338,6 +359,7 @@ int main(void)
 		cmocka_unit_test(instructions_that_are_refused),
 		cmocka_unit_test(operands_of_any_size),
 		cmocka_unit_test(remembered_states),
+		cmocka_unit_test(functions_that_land),
 		cmocka_unit_test(cfas_by_expression),
 		cmocka_unit_test(cfas_that_are_loaded),
 		cmocka_unit_test(indices_that_are_none),

@@ -7,7 +7,17 @@
 #include "base/macros.h"
 
 /* Register numbers of the x86-64 psABI, 3.6.2 */
-enum { RBX = 3, RBP = 6, RSP = 7, R13 = 13, R15 = 15, RETURN = 16, GENERAL_REGISTERS = 16 };
+enum {
+	RAX = 0,
+	RDX = 1,
+	RBX = 3,
+	RBP = 6,
+	RSP = 7,
+	R13 = 13,
+	R15 = 15,
+	RETURN = 16,
+	GENERAL_REGISTERS = 16
+};
 
 /* Where a register of the caller is. */
 enum place_kind {
@@ -193,6 +203,17 @@ static void saved_registers(Dwarf_Frame *frame, struct wire_rule *rule)
 	rule->r15_slot = (wire_u8)slot_of(frame, R15, rule, WIRE_SLOT_LOST);
 }
 
+/*
+ * __builtin_eh_return() saves the two registers in which the handler is told what was thrown (EH_RETURN_DATA_REGNO), which no other call
+ * keeps. Its last instructions have %rbp back, and count from another register; who returns as ever has it saved until then.
+ */
+static bool lands(Dwarf_Frame *frame, const struct wire_rule *rule)
+{
+	return rule->kind == WIRE_RULE_CFA && place_of(frame, RAX).kind == PLACE_SLOT &&
+	       place_of(frame, RDX).kind == PLACE_SLOT &&
+	       (rule->cfa_reg == RBP) != (rule->rbp_slot == WIRE_SLOT_SAME);
+}
+
 static struct wire_rule plain(enum wire_rule_kind kind)
 {
 	return (struct wire_rule){ .kind = (wire_u8)kind };
@@ -218,5 +239,7 @@ struct wire_rule cfi_rule(Dwarf_Frame *frame, bool signal)
 	if (rule.kind == WIRE_RULE_BAD)
 		return plain(WIRE_RULE_BAD);
 	saved_registers(frame, &rule);
+	if (lands(frame, &rule))
+		rule.cfa_index |= WIRE_LANDS;
 	return rule;
 }

@@ -15,6 +15,8 @@ FLOWS = ["test_infer_flow"]
 FILES = ["test_infer_file"]
 
 MUTANTS = [
+    Mutant("infer: main is one of many", "userspace/elf/infer/infer_file.c", "	if (main)\n\t\tvec_push(&infer->begins, main);\n", "	(void)main;\n", ["test_cfi_main"]),
+    Mutant("infer: main is not told of", "userspace/elf/cfi/cfi_file.c", "	file->main = address;\n", "	file->main = 0;\n", ["test_cfi_main"]),
     Mutant("infer: memory by a segment is the stack", CODE, "op->mem.segment != ZYDIS_REGISTER_FS && op->mem.segment != ZYDIS_REGISTER_GS &&", "", DECODED),
     Mutant("infer: half a register is one", CODE, "op->size == 64 &&", "", DECODED),
     Mutant("infer: sub adds", CODE, "put_arithmetic(d, INFER_LEA, -1)", "put_arithmetic(d, INFER_LEA, 1)", DECODED),

@@ -34,8 +34,8 @@ work python3 -c 'import socket
 s = socket.socket(socket.AF_UNIX); s.connect("s")
 while True:
     s.sendall(b"".join(b"set k%d 0 0 5\\r\\nhello\\r\\nget k%d\\r\\n" % (i, i) for i in range(300)))
-    n = 0
-    while n < 300: n += s.recv(65536).count(b"END")'
+    said = b""
+    while said.count(b"END") < 300: said += s.recv(65536)'
 kill $!; wait
 """)
 

@@ -113,6 +113,24 @@ static void an_fde_has_the_word(void **state)
 	assert_int_equal(frames_at(&f, MAIN + 1).cfa_offset, 64);
 }
 
+/* Nothing calls it, and it does not return: _start alone says that a function begins there. */
+static void a_main_that_never_returns(void **state)
+{
+	_cleanup_frames_ struct frames f = { 0 };
+	uint8_t code[] = { 0x53, 0x48, 0x89, 0xf3, 0xe8, 0, 0, 0, 0 };
+	const int32_t distance = (int32_t)(CFI_TEXT - (MAIN + sizeof(code)));
+	struct wire_rule rule;
+
+	(void)state;
+	memcpy(code + 5, &distance, sizeof(distance));
+	open_program(&f, code, sizeof(code), false);
+	rule = frames_at(&f, MAIN + sizeof(code) - 1);
+	assert_int_equal(rule.kind, WIRE_RULE_CFA);
+	assert_int_equal(rule.cfa_offset, 16);
+	assert_int_equal(rule.rbx_slot, 2);
+	assert_int_equal(rule.cfa_index, WIRE_INFERRED);
+}
+
 static void other_code_is_not_guessed_at(void **state)
 {
 	uint8_t code[sizeof(rust_main)];
@@ -141,6 +159,7 @@ int main(void)
 		cmocka_unit_test(the_place_of_main),
 		cmocka_unit_test(the_end_of_main),
 		cmocka_unit_test(an_fde_has_the_word),
+		cmocka_unit_test(a_main_that_never_returns),
 		cmocka_unit_test(other_code_is_not_guessed_at),
 	};
 

@@ -143,6 +143,7 @@ static void find_main(struct cfi_file *file, uint64_t entry)
 
 	if (!address || cfi_layer_covers(&file->eh_frame, address))
 		return;
+	file->main = address;
 	len = cfi_read_address(file, address, code, sizeof(code));
 	cfi_main_match(code, len, address, &file->rust_main);
 }
@@ -194,7 +195,7 @@ static void read_elf(struct cfi_file *file, struct elf_file *elf)
 	/* Of Go everything is known. */
 	if (!file->go.reader && !file->debug_frame.go)
 		infer_file_open(&file->infer, &file->reader, elf, &file->eh_frame,
-				&file->debug_frame);
+				&file->debug_frame, file->main);
 }
 
 int cfi_file_open(int fd, struct cfi_file **ret_file, struct err *err)

@@ -23,6 +23,7 @@ struct cfi_file {
 	struct cfi_layer debug_frame;
 	struct go_table go; /* instead of .debug_frame */
 	struct cfi_roots roots;
+	uint64_t main; /* of which .eh_frame says nothing, as C's _start has it; 0: none */
 	struct cfi_main rust_main;
 	struct cfi_linkage linkage;
 	struct infer_file infer; /* where nothing else is said */

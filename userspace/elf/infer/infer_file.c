@@ -47,11 +47,13 @@ static void find_table(struct elf_file *elf, uint32_t type, struct infer_section
 }
 
 void infer_file_open(struct infer_file *infer, struct cfi_reader *reader, struct elf_file *elf,
-		     struct cfi_layer *eh_frame, struct cfi_layer *debug_frame)
+		     struct cfi_layer *eh_frame, struct cfi_layer *debug_frame, uint64_t main)
 {
 	infer->reader = reader;
 	infer->layers[0] = eh_frame;
 	infer->layers[1] = debug_frame;
+	if (main)
+		vec_push(&infer->begins, main);
 	find_code(infer, elf);
 	find_table(elf, SHT_SYMTAB, &infer->tables[0]);
 	find_table(elf, SHT_DYNSYM, &infer->tables[1]);

@@ -29,13 +29,14 @@ struct infer_file {
 	VEC(struct infer_section) code;
 	struct infer_section tables[2]; /* of symbols */
 	bool symbols_read;
-	VEC(uint64_t) begins; /* of functions by symbols, rising */
+	VEC(uint64_t) begins; /* of functions by symbols, and of main; rising */
 	struct infer_chunk chunks[INFER_CHUNKS];
 	uint64_t uses, spent_ns;
 };
 
+/* MAIN: the address of a function that neither a symbol nor a call may lead to, and that may not return; 0: none is known. */
 void infer_file_open(struct infer_file *infer, struct cfi_reader *reader, struct elf_file *elf,
-		     struct cfi_layer *eh_frame, struct cfi_layer *debug_frame);
+		     struct cfi_layer *eh_frame, struct cfi_layer *debug_frame, uint64_t main);
 void infer_file_release(struct infer_file *infer);
 size_t infer_file_bytes(const struct infer_file *infer);
 

@@ -29,7 +29,7 @@ work redis-benchmark -s "$DIR/s" -n 100000000 -t set,get,lpush,zadd -r 10000 -q;
 """)
 
 kind("memcached", r"memcached", packages="memcached", script="""
-memcached -u nobody -s "$DIR/s" -t 2 & wait_for 'test -S s'
+memcached -u root -s "$DIR/s" -t 2 & wait_for 'test -S s'
 work python3 -c 'import socket
 s = socket.socket(socket.AF_UNIX); s.connect("s")
 while True:

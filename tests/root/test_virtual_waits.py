@@ -27,6 +27,9 @@ REST = 0.005
 CUT_WAITS = 2
 # While its frames go to the heap and come back it runs, and is without a carrier: that counts twice. Most of it are probes.
 MOVED_NS = 40_000
+# Whose carrier loses its cpu while it is moved waits already, or still, and for the cpu, too: on a busy host that is often
+# (seen: 85 of 711 ms in the queue).
+QUEUED_TWICE = 0.25
 # In its first moments a walk meets what is read a moment later.
 MOST_CUT = 0.01
 
@@ -92,7 +95,8 @@ def waits_have_their_length(version):
               f"{on / 1e6:.1f} on a cpu {100 * ((waited + on) / told.life - 1):+.2f} % of a life of {told.life / 1e6:.1f} ms")
         # On 21 who waits for a monitor keeps its carrier, and is not always known to be virtual then (seen: -2.4 %).
         least = 0.96 if version < 24 and kind == "monitorEnter" else 0.98
-        expect_between((waited + on) / told.life, least, 1.02 + told.waits * MOVED_NS / told.life, f"life of {kind}")
+        most = 1.02 + (told.waits * MOVED_NS + QUEUED_TWICE * reasons[QUEUED]) / told.life
+        expect_between((waited + on) / told.life, least, most, f"life of {kind}")
         # What it measures around its waits has some of its time on and for a cpu in it.
         expect_between(asleep / told.ns, 0.98 - (reasons[QUEUED] + on) / told.ns, 1.02, f"waits of {kind}")
 

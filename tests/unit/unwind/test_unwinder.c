@@ -155,25 +155,28 @@ static void test_stack_goes_on(void **state)
 {
 	struct fixture *f = *state;
 	_cleanup_free_ struct wire_sample *sample = NULL, *late = NULL, *old = NULL;
-	uint64_t end = (uintptr_t)__builtin_frame_address(0) + 1024;
+	uint64_t end = (uintptr_t)__builtin_frame_address(0) + 1024, continued;
 
 	take_stack(f);
 	make_sample(f);
 	f->miss->copy_bytes = (uint32_t)(end - f->miss->copy_at);
 	sample = try(f);
 	check_whole(f, sample);
+	/* once for each try: on a busy host its time may be used up */
+	continued = figure_of(f, "unwind.stacks-continued");
+	assert_true(continued > 0);
 	late = finish(f);
 	check_whole(f, late);
-	assert_int_equal(figure_of(f, "unwind.stacks-continued"), 2);
+	assert_int_equal(figure_of(f, "unwind.stacks-continued"), ++continued);
 	/* its memory is another program's since */
 	unwinder_note_exec(f->unwinder, f->miss->tgid, f->sample->time_ns + 1);
 	old = finish(f);
 	assert_int_equal(old->reason, UNWIND_COPY_END);
-	assert_int_equal(figure_of(f, "unwind.stacks-continued"), 2);
+	assert_int_equal(figure_of(f, "unwind.stacks-continued"), continued);
 	/* nobody holds a sample for a minute: that it was is forgotten */
 	unwinder_tidy(f->unwinder, f->sample->time_ns + 62 * NSEC_PER_SEC);
 	free(finish(f));
-	assert_int_equal(figure_of(f, "unwind.stacks-continued"), 3);
+	assert_int_equal(figure_of(f, "unwind.stacks-continued"), continued + 1);
 }
 
 /* The return address is none. */

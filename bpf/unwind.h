@@ -157,6 +157,15 @@ static inline enum unwind_verdict unwind_miss(struct unwind_cursor *c)
 	return cursor_stop(c, UNWIND_NO_ROWS);
 }
 
+/* The frame of so many words that was written last, if the way to its caller is missed: it will be walked again. */
+static inline void unwind_take_back(struct unwind_cursor *c, wire_u32 words)
+{
+	if (!c->missed)
+		return;
+	c->frames--;
+	c->words -= words;
+}
+
 static inline enum unwind_verdict unwind_put_mark(struct unwind_cursor *c, wire_u64 *out,
 						  enum wire_mark mark)
 {
@@ -254,11 +263,7 @@ static inline enum unwind_verdict unwind_java_frame(struct unwind_cursor *c,
 	c->java_frames++;
 	frozen_note_yield(c);
 	stop = unwind_java_caller(c, memory, out);
-	/* It will be walked again. */
-	if (c->missed) {
-		c->frames--;
-		c->words -= WIRE_COMPILED_WORDS;
-	}
+	unwind_take_back(c, WIRE_COMPILED_WORDS);
 	return stop;
 }
 
@@ -280,11 +285,7 @@ static inline enum unwind_verdict unwind_by_row(struct unwind_cursor *c,
 {
 	enum unwind_verdict stop = row_step(c, memory, rule);
 
-	/* It will be walked again. */
-	if (c->missed) {
-		c->frames--;
-		c->words--;
-	}
+	unwind_take_back(c, 1);
 	return stop;
 }
 

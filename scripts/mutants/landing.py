@@ -11,7 +11,7 @@ RULES = ["test_cfi_program"]
 MUTANTS = [
     Mutant("landing: nobody is told to look", RULE, "rule.cfa_index |= WIRE_LANDS;", ";", RULES),
     Mutant("landing: one register is enough", RULE, "place_of(frame, RAX).kind == PLACE_SLOT &&", "", RULES),
-    Mutant("landing: the other one is enough", RULE, "place_of(frame, RDX).kind == PLACE_SLOT &&", "", RULES),
+    Mutant("landing: the other one is enough", RULE, " && place_of(frame, RDX).kind == PLACE_SLOT;", ";", RULES),
     Mutant("landing: who returns as ever lands", RULE, "(rule->cfa_reg == RBP) != (rule->rbp_slot == WIRE_SLOT_SAME)", "true", RULES),
     Mutant("landing: the end is none", RULE, "(rule->cfa_reg == RBP) != (rule->rbp_slot == WIRE_SLOT_SAME)", "rule->cfa_reg == RBP", RULES),
     Mutant("landing: in any function", LANDING, "return (rule->cfa_index & WIRE_LANDS) && rule->cfa_reg == DWARF_RBP;", "return rule->cfa_reg == DWARF_RBP;", WALKS),

@@ -209,9 +209,9 @@ static void saved_registers(Dwarf_Frame *frame, struct wire_rule *rule)
  */
 static bool lands(Dwarf_Frame *frame, const struct wire_rule *rule)
 {
-	return rule->kind == WIRE_RULE_CFA && place_of(frame, RAX).kind == PLACE_SLOT &&
-	       place_of(frame, RDX).kind == PLACE_SLOT &&
-	       (rule->cfa_reg == RBP) != (rule->rbp_slot == WIRE_SLOT_SAME);
+	return rule->kind == WIRE_RULE_CFA &&
+	       (rule->cfa_reg == RBP) != (rule->rbp_slot == WIRE_SLOT_SAME) &&
+	       place_of(frame, RAX).kind == PLACE_SLOT && place_of(frame, RDX).kind == PLACE_SLOT;
 }
 
 static struct wire_rule plain(enum wire_rule_kind kind)

@@ -69,6 +69,8 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->anchor_own = 1;
 	c->native = 0;
 	c->unpacks = 0;
+	c->unpacking_live = 0;
+	c->unpacking_next = c->unpacking_end = 0;
 	c->frozen_at.inside = 0;
 	c->frozen_at.live = 0;
 	c->frozen_at.yields = 0;
@@ -233,8 +235,10 @@ static inline enum unwind_verdict unwind_frozen(struct unwind_cursor *c,
 static inline enum unwind_verdict unwind_java_caller(struct unwind_cursor *c,
 						     struct unwind_memory *memory, wire_u64 *out)
 {
-	c->unpacks = c->compiled_seen.frame_size && c->native && !c->leaf;
-	if (c->unpacks && compiled_settle(c, memory))
+	c->unpacks = c->leaf ? UNPACKING_FROM_LEAF : c->native;
+	if (!c->compiled_seen.frame_size)
+		c->unpacks = 0;
+	if (c->unpacks && !c->leaf && compiled_settle(c, memory))
 		return UNWIND_STOP;
 	c->native = 0;
 	if (c->compiled_seen.frame_size)
@@ -318,6 +322,8 @@ static inline enum unwind_verdict unwind_frame(struct unwind_cursor *c,
 	struct wire_rule rule = {};
 	enum unwind_step step;
 
+	if (c->unpacking_next < c->unpacking_end)
+		return interpreted_to_come(c, memory, out);
 	if (c->frozen_at.inside)
 		return unwind_frozen(c, memory, out);
 	if (probed_is_at_pc(c) && probed_undo(c, memory))

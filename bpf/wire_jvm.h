@@ -139,6 +139,21 @@ struct wire_compiling {
 	wire_u16 method, osr_bci; /* in a CompileTask: an address, int32 */
 };
 
+/*
+ * What leads from a JavaThread to the methods of the interpreted frames that it is putting in the place of a compiled one: struct members of
+ * JavaThread, vframeArray, vframeArrayElement (share/runtime/vframeArray.hpp). Offsets in bytes.
+ */
+struct wire_unpacking {
+	wire_u16
+		array; /* in a JavaThread: address of a vframeArray, or 0; 0: nothing of this is known */
+	wire_u16 frames;   /* in that one: int32, how many elements */
+	wire_u16 elements; /* where the first one lies, that of the youngest frame */
+	wire_u16 element_bytes;
+	wire_u16 method, bci; /* in an element: an address, int32 */
+	wire_u16 bytecodes;   /* in a ConstMethod: where its bytecodes begin */
+	wire_u16 pad;
+};
+
 struct wire_jvm {
 	wire_u32 serial; /* of this JVM, as in struct wire_space; 0: no JVM */
 	wire_u8 heap_count;
@@ -204,6 +219,7 @@ struct wire_jvm {
 	struct wire_receiver receiver;
 	struct wire_own_thread own;
 	struct wire_compiling compiling;
+	struct wire_unpacking unpacking;
 };
 
 /* Slots of the call stub's frame, words from %rbp: cpu/x86/stubGenerator_x86_64.cpp, call_stub. */
@@ -278,6 +294,7 @@ _Static_assert(sizeof(struct wire_virtual) == 56, "wire_virtual");
 _Static_assert(sizeof(struct wire_receiver) == 24, "wire_receiver");
 _Static_assert(sizeof(struct wire_own_thread) == 8, "wire_own_thread");
 _Static_assert(sizeof(struct wire_compiling) == 8, "wire_compiling");
+_Static_assert(sizeof(struct wire_unpacking) == 16, "wire_unpacking");
 _Static_assert(sizeof(struct wire_hot_code) == 32, "wire_hot_code");
 _Static_assert(sizeof(struct wire_hot_method) == 48, "wire_hot_method");
 _Static_assert(sizeof(struct wire_far_key) == 16, "wire_far_key");

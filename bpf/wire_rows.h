@@ -201,15 +201,19 @@ struct wire_miss {
 	wire_u64 thread;     /* the JavaThread, 0: not known; what was in it then: */
 	wire_u64 anchor[3];  /* sp, pc, fp */
 	wire_u64 cont_entry; /* JavaThread::_cont_entry; 0: none */
+	/* JavaThread::_vframe_array_head, 0: none; if it is one, it is the first piece below. WIRE_MISS_UNKNOWN: nobody knows. */
+	wire_u64 unpacking;
 	wire_u64 trampoline; /* of return probes, 0: none; in the copy are the true addresses */
 	wire_u64 tls;	     /* where %fs points; 0: not known */
 	/*
-	 * Of a virtual thread what leads to its frames in the heap, and these (bpf/hotspot/frozen.h); of a thread that has left
+	 * Of a thread that puts frames in place what it knows of them (bpf/hotspot/unpacking.h); of a virtual thread what leads to
+	 * its frames in the heap, and these (bpf/hotspot/frozen.h); of a thread that has left
 	 * a stack by its frame pointer, as Go's runtime a goroutine's, what of that one lies there.
 	 */
 	wire_u32 heap_bytes;
 	wire_u32 heap_count;
 	struct wire_heap_piece heap[WIRE_MISS_HEAP_PIECES];
+#define WIRE_MISS_UNKNOWN     (~0ULL)
 #define WIRE_MISS_CODE_BYTES  32
 #define WIRE_MISS_CODE_BEHIND 8
 	wire_u8 code[WIRE_MISS_CODE_BYTES]; /* from WIRE_MISS_CODE_BEHIND bytes before pc on */
@@ -232,6 +236,6 @@ _Static_assert(sizeof(struct wire_range) == 32, "wire_range");
 _Static_assert(sizeof(struct wire_space) == 48, "wire_space");
 _Static_assert(sizeof(struct wire_process) == 16, "wire_process");
 _Static_assert(sizeof(struct wire_hot) == 32, "wire_hot");
-_Static_assert(sizeof(struct wire_miss) == 408, "wire_miss");
+_Static_assert(sizeof(struct wire_miss) == 416, "wire_miss");
 
 #endif

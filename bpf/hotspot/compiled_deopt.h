@@ -4,13 +4,14 @@
  * generate_uncommon_trap_blob() in cpu/x86/sharedRuntime_x86_64.cpp (opto/runtime_x86_64.cpp from JDK 24 on), JDK 8 to 28.
  *
  * Where an exception was thrown, the deoptimisation blob is jumped to without a return address: that is in JavaThread::_exception_pc, and 0 is pushed
- * in its place until all registers are saved. And both blobs take the frame that goes off the stack before they push the new ones:
- * then the caller is where %r8 points, and later nowhere that can be told.
+ * in its place until all registers are saved. And both blobs take the frame that goes off the stack before they push the new ones. Then %r8 is
+ * the stack pointer of who is youngest there, and %rcx points to where it goes on (UnrollBlock::_frame_pcs), until that is pushed, too.
  */
 #ifndef HOSTPROF_BPF_HOTSPOT_COMPILED_DEOPT_H
 #define HOSTPROF_BPF_HOTSPOT_COMPILED_DEOPT_H
 
 #include "hotspot/compiled_rule.h"
+#include "hotspot/unpacking.h"
 
 /* Instead of a verdict: it is not that. */
 #define COMPILED_NO_DEOPT 2
@@ -182,54 +183,108 @@ static inline int compiled_swap_done(struct unwind_cursor *c)
 	return swap.done;
 }
 
+/* Behind push (%rcx), the first instruction of a frame; push %rbp; mov %rsp,%rbp. */
+#define COMPILED_PUSH_PC_BYTES 3
+#define COMPILED_PUSHED_PC     COMPILED_PUSH_PC_BYTES
+#define COMPILED_PUSHED_FP     (COMPILED_PUSHED_PC + 1)
+#define COMPILED_PUSHED_FRAME  (COMPILED_PUSHED_FP + 3)
+
+/*
+ * A frame is being made, DONE bytes behind its first instruction or in front of that. The rule for it, from when on its return address is on the
+ * stack; else it is called from where %rcx says, and the rule has no place for that: ra_at is 0.
+ */
+static inline void compiled_push_rule(struct unwind_cursor *c, struct unwind_memory *memory,
+				      int done, struct unwind_rule *ret_rule)
+{
+	wire_u64 sender = c->leaf_regs[DWARF_R8];
+
+	if (done < COMPILED_PUSHED_PC) {
+		*ret_rule = (struct unwind_rule){ .cfa = sender };
+	} else if (done < COMPILED_PUSHED_FP) {
+		*ret_rule = (struct unwind_rule){ sender, c->sp, 0 };
+	} else if (done < COMPILED_PUSHED_FRAME) {
+		*ret_rule = (struct unwind_rule){ sender, c->sp + 8, c->sp };
+	} else {
+		/* Then it is in a slot, and %r8 is for the next one. */
+		if (sender <= c->fp && cursor_load(c, memory, c->fp - 8, &sender))
+			sender = 0;
+		*ret_rule = (struct unwind_rule){ sender, c->fp + 8, c->fp };
+	}
+}
+
 /*
  * Where the return address of what comes behind the frame that goes is; false: no such code, or it is for the frame pointer to say.
- * cfa 0: nothing tells.
+ * *RET_GONE: the frame is not there any more.
  */
-static inline bool compiled_swap_rule(struct unwind_cursor *c, struct unwind_rule *ret_rule)
+static inline bool compiled_swap_rule(struct unwind_cursor *c, struct unwind_memory *memory,
+				      struct unwind_rule *ret_rule, bool *ret_gone)
 {
 	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+	wire_u32 push = compiled_find_push(c);
 	wire_u64 sp = c->sp;
 
-	if (!compiled_find_push(c))
+	if (!push)
 		return false;
+	*ret_gone = false;
 	*ret_rule = (struct unwind_rule){ sp + 8, sp, sp - 8 };
 	if (compiled_swap_mark(c, UNWIND_TEXT_BEHIND) == COMPILED_SWAP_TAKES)
 		return true;
+	/* add %rcx,%rsp */
+	*ret_gone = leaf_u24(p - 3) == 0xe10348;
 	switch (compiled_swap_done(c)) {
 	case COMPILED_SWAP_TAKES: return true;
-	case COMPILED_SWAP_FP: *ret_rule = (struct unwind_rule){ sp + 8, sp, 0 }; return true;
-	case COMPILED_SWAP_DROPS: *ret_rule = (struct unwind_rule){ sp, sp - 8, 0 }; return true;
-	case COMPILED_SWAP_PUSHED: break;
-	case COMPILED_SWAP_GROWS: *ret_rule = (struct unwind_rule){ 0 }; return true;
+	case COMPILED_SWAP_FP: *ret_rule = (struct unwind_rule){ sp + 8, sp, 0 }; break;
+	case COMPILED_SWAP_DROPS: *ret_rule = (struct unwind_rule){ sp, sp - 8, 0 }; break;
+	/* sub $16,%rbx is in front of it. */
+	case COMPILED_SWAP_GROWS:
+		compiled_push_rule(c, memory, UNWIND_TEXT_BEHIND - (int)push - 4, ret_rule);
+		break;
+	case COMPILED_SWAP_PUSHED:
+		/* The last one, behind jne: the blob's own. */
+		if (p[-2] != 0x75 && p[-5] != 0x75 && p[-6] != 0x75)
+			return false;
+		compiled_push_rule(c, memory,
+				   p[-2] == 0x75   ? 0
+				   : p[-5] == 0x75 ? COMPILED_PUSHED_PC
+						   : COMPILED_PUSHED_FP,
+				   ret_rule);
+		break;
 	default: return false;
 	}
-	/* push (%rcx); push %rbp; mov %rsp,%rbp. */
-	if (p[-2] == 0x75)
-		*ret_rule = (struct unwind_rule){ 0 };
-	else if (p[-5] == 0x75)
-		*ret_rule = (struct unwind_rule){ sp + 8, sp, 0 };
-	else if (p[-6] == 0x75)
-		*ret_rule = (struct unwind_rule){ sp + 16, sp + 8, sp };
-	else
-		return false;
+	*ret_gone = true;
 	return true;
+}
+
+/* By the rule, or by %rcx. */
+static inline enum unwind_verdict compiled_leave_swap(struct unwind_cursor *c,
+						      struct unwind_memory *memory,
+						      const struct unwind_rule *rule)
+{
+	wire_u64 pc;
+
+	if (rule->ra_at)
+		return compiled_follow(c, memory, rule);
+	if (memory_read(memory, &pc, 8, c->leaf_regs[DWARF_RCX]) || !blob_owns(c, pc))
+		return cursor_stop(c, UNWIND_JAVA_FRAME);
+	return compiled_enter(c, pc, rule->cfa, c->fp);
 }
 
 /* A verdict, or COMPILED_NO_DEOPT. */
 static inline int compiled_leave_deopt(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct unwind_rule rule;
+	bool gone;
 	int stop;
 
 	if (blob_frame_complete(c) >= 0)
 		return COMPILED_NO_DEOPT;
 	stop = compiled_leave_exception(c, memory);
-	if (stop != COMPILED_NO_DEOPT || !compiled_swap_rule(c, &rule))
+	if (stop != COMPILED_NO_DEOPT || !compiled_swap_rule(c, memory, &rule, &gone))
 		return stop;
-	if (!rule.cfa)
-		return cursor_stop(c, UNWIND_JAVA_FRAME);
-	return compiled_follow(c, memory, &rule);
+	stop = compiled_leave_swap(c, memory, &rule);
+	if (stop == UNWIND_GO_ON && gone)
+		unpacking_begin(c, memory);
+	return stop;
 }
 
 #ifdef __bpf__

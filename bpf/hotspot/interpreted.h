@@ -8,13 +8,11 @@
 #define HOSTPROF_BPF_HOTSPOT_INTERPRETED_H
 
 #include "hotspot/interpreted_leaf.h"
+#include "hotspot/unpacking.h"
 #include "native/frame_pointer.h"
 
 /* Bytecodes lie behind their ConstMethod, 64 KiB of them at most. */
 #define INTERPRETED_MAX_BYTECODES (66U << 10)
-
-/* interpreter_frame_last_sp_offset in cpu/x86/frame_x86.hpp, in words from %rbp. */
-#define INTERPRETED_LAST_SP_SLOT (-2)
 
 static inline enum unwind_verdict interpreted_slot(struct unwind_cursor *c,
 						   struct unwind_memory *memory, wire_s8 slot,
@@ -188,21 +186,37 @@ static inline enum unwind_verdict interpreted_read(struct unwind_cursor *c,
 	return UNWIND_GO_ON;
 }
 
-/*
- * Deoptimised frames become interpreted ones in two steps: generate_deopt_blob() in
- * sharedRuntime_x86_64.cpp makes them of a size and leaves their slots as they were, but for a last
- * sp of 0; AbstractInterpreter::layout_activation() fills them in. Who called Java has another.
- */
-static inline bool interpreted_is_empty(struct unwind_cursor *c, struct unwind_memory *memory)
+/* Where bytecode BCI of the method in c->seen lies; it may be that of no bytecode (SynchronizationEntryBCI). */
+static inline wire_u64 interpreted_bcp(const struct unwind_cursor *c, wire_s32 bci)
 {
-	wire_u64 last_sp;
+	return bci < 0 ? 0 : c->seen.const_method + c->jvm.unpacking.bytecodes + (wire_u32)bci;
+}
 
-	if (!c->unpacks)
-		return false;
-	if (!interpreted_slot(c, memory, INTERPRETED_LAST_SP_SLOT, &last_sp) && last_sp == 0)
-		return true;
-	c->unpacks = 0;
-	return false;
+/* Into c->interpreted what the slots will have. */
+static inline enum interpreted_state interpreted_take(struct unwind_cursor *c,
+						      struct unwind_memory *memory,
+						      const struct unpacking_frame *frame)
+{
+	interpreted_identify(c, memory, frame->method);
+	if (!c->seen.identity)
+		return INTERPRETED_GONE;
+	c->interpreted.method = frame->method;
+	c->interpreted.bcp = interpreted_bcp(c, frame->bci);
+	return INTERPRETED_STANDS;
+}
+
+/* A frame that stands, but may not have its method yet. */
+static inline enum interpreted_state interpreted_unpack(struct unwind_cursor *c,
+							struct unwind_memory *memory)
+{
+	struct unpacking_frame frame = {};
+
+	switch (unpacking_look(c, memory, &frame)) {
+	case UNPACKING_EMPTY: return INTERPRETED_GONE;
+	case UNPACKING_TOLD: break;
+	default: return INTERPRETED_STANDS;
+	}
+	return interpreted_take(c, memory, &frame);
 }
 
 /* Into c->interpreted; which kind of frame it is. On UNWIND_STOP the method may be known. */
@@ -219,8 +233,8 @@ static inline enum interpreted_state interpreted_look(struct unwind_cursor *c,
 		state = interpreted_caller(c, memory);
 	if (state == INTERPRETED_STANDS && interpreted_read(c, memory))
 		return INTERPRETED_LOST;
-	if (state == INTERPRETED_STANDS && interpreted_is_empty(c, memory))
-		return INTERPRETED_GONE;
+	if (state == INTERPRETED_STANDS)
+		state = interpreted_unpack(c, memory);
 	if (state == INTERPRETED_UNBUILT)
 		interpreted_identify(c, memory, c->interpreted.method);
 	/* A register that held a Method* may hold something else by now. */
@@ -274,6 +288,48 @@ static inline enum unwind_verdict interpreted_step(struct unwind_cursor *c,
 	if (state == INTERPRETED_LOST)
 		return cursor_stop(c, reason);
 	return compiled_enter(c, frame->ra, frame->sender_sp, frame->fp);
+}
+
+/* Into c->interpreted the next of the frames that are on no stack yet. */
+static inline enum interpreted_state interpreted_look_ahead(struct unwind_cursor *c,
+							    struct unwind_memory *memory)
+{
+	struct unpacking_array array = {};
+	struct unpacking_frame frame = {};
+
+	if (unpacking_find(c, memory, &array) != UNPACKING_TOLD ||
+	    unpacking_read(c, memory, &array, c->unpacking_next, &frame) != UNPACKING_TOLD)
+		return INTERPRETED_GONE;
+	return interpreted_take(c, memory, &frame);
+}
+
+#ifdef __bpf__
+
+UNWIND_ALONE(enum interpreted_state, interpreted_look_ahead, (struct unwind_cursor * c), c,
+	     (c, NULL), INTERPRETED_GONE)
+
+#define interpreted_look_ahead(c, memory) interpreted_look_ahead_alone(c)
+
+#endif
+
+/* Writes it, at the interpreter's beginning; the walk stays where it is. */
+static inline enum unwind_verdict interpreted_to_come(struct unwind_cursor *c,
+						      struct unwind_memory *memory, wire_u64 *out)
+{
+	enum interpreted_state state = interpreted_look_ahead(c, memory);
+	enum unwind_verdict stop;
+	wire_u64 pc = c->pc;
+
+	c->unpacking_next++;
+	c->java_frames++;
+	c->pc = c->jvm.interpreter_start;
+	if (state == INTERPRETED_GONE)
+		stop = cursor_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
+		       cursor_put(c, out, 0);
+	else
+		stop = interpreted_put(c, out, c->seen.const_method, c->seen.identity);
+	c->pc = pc;
+	return stop;
 }
 
 #endif

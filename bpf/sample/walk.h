@@ -101,6 +101,7 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 	c->stack_top = mm->start_stack;
 	c->tls = task->thread.fsbase;
 	c->frozen_at.live = 1;
+	c->unpacking_live = 1;
 	if (trigger->told)
 		c->virtual_thread.object = trigger->told->thread;
 	c->trampoline = probed_trampoline(mm);

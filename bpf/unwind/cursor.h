@@ -133,7 +133,10 @@ struct unwind_cursor {
 	wire_u8 anchor_own; /* the thread's own may lead on */
 	wire_u8 native;	    /* the frame before was no Java frame */
 	wire_u8 seen_here;  /* `seen` is the method of this frame */
-	wire_u8 unpacks; /* below native code of a blob that may put interpreted frames in place */
+	wire_u8 unpacks; /* above a blob that may put interpreted frames in place: the next one's number, from 1 on; hotspot/unpacking.h */
+	wire_u8 unpacking_next,
+		unpacking_end; /* of these the numbers, from 0 on, that are on no stack yet, and will be written */
+	wire_u8 unpacking_live; /* what the thread knows of these is that of the sample's time */
 	/* The last blob that was too many hops away, and what was looked for. */
 	wire_u64 far_pc, far_blob;
 	struct wire_hot_code compiled_seen; /* of the last frame in a blob, in this walk */

@@ -164,6 +164,18 @@ def helidon(home, directory, seconds):
     return Running({"helidon": server.pid}, http_load(port, "/work", seconds, directory))
 
 
+@program("undertow", 17)
+def undertow(home, directory, seconds):
+    """With a debugger's agent loaded, which wants to hear of exceptions."""
+    class_path = f"{libraries('undertow', 'io.undertow:undertow-core:2.3.18.Final')}/*"
+    class_path = compiled(home, "UndertowWork", class_path, directory)
+    port, debugged = free_port(), free_port()
+    jdwp = f"-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:{debugged}"
+    server = Beside([java_of(home), HEAP, jdwp, "-cp", class_path, "UndertowWork", port],
+                    os.path.join(directory, "undertow.log")).wait_text()
+    return Running({"undertow": server.pid}, http_load(port, "/work", seconds, directory))
+
+
 KAFKA_PROPERTIES = """process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
@@ -275,3 +287,29 @@ def hazelcast(home, directory, seconds):
     class_path = f"{libraries('hazelcast', 'com.hazelcast:hazelcast:5.5.0')}/*"
     class_path = compiled(home, "HazelcastWork", class_path, directory)
     return alone("hazelcast", [java_of(home), HEAP, "-cp", class_path, "HazelcastWork", seconds], directory)
+
+
+@program("jna", 17)
+def jna(home, directory, seconds):
+    class_path = compiled(home, "JnaWork", f"{libraries('jna', 'net.java.dev.jna:jna:5.19.1')}/*", directory)
+    return alone("jna", [java_of(home), HEAP, "-cp", class_path, "JnaWork", seconds], directory)
+
+
+@program("neo4j", 17, warm_s=15)
+def neo4j(home, directory, seconds):
+    """Of Debian's and Temurin's builds 17 has Shenandoah."""
+    class_path = f"{libraries('neo4j', 'org.neo4j:neo4j:5.26.0')}/*"
+    class_path = compiled(home, "Neo4jWork", class_path, directory)
+    return alone("neo4j", [java_of(home), "-Xmx700m", "-XX:+UseShenandoahGC", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp",
+                           class_path, "Neo4jWork", os.path.join(directory, "graph"), seconds + 10], directory)
+
+
+@program("graal", 25, warm_s=15)
+def graal(home, directory, seconds):
+    """Clojure's agents, compiled by Graal's compiler, which is Java itself."""
+    class_path = f"{libraries('clojure', 'org.clojure:clojure:1.12.3')}/*"
+    modules = libraries("graal", "org.graalvm.compiler:compiler:25.0.1")
+    jars = ":".join(sorted(glob.glob(os.path.join(modules, "*.jar"))))
+    return alone("graal", [java_of(home), HEAP, "-XX:+UnlockExperimentalVMOptions", "-XX:+EnableJVMCI", "-XX:+UseJVMCICompiler",
+                           "--upgrade-module-path", jars, "-cp", class_path, "clojure.main",
+                           os.path.join(REAL, "working.clj"), seconds], directory)

@@ -16,17 +16,21 @@ KIND = re.compile(r"_\[[a-z0-9]\]$")
 # What hostprof shows where it has no name: code of a JVM that is gone or not known, methods that could
 # not be read, an address outside every mapping or in memory without a file.
 NAMELESS = {"[evicted]", "[JIT]", "[interpreted]", "[unknown]", "[anon]", "[heap]", "[stack]", ""}
-# The interpreter's own code: the callee has no frame yet, has left its frame, or deoptimisation is just
-# making it. So Java code is above, and no Java frame below. A method that could not be read is none of
-# these, and this frame in a method's place has Java below it.
+# The interpreter's own code: the callee has no frame yet, or has left its frame. So Java code is above, and
+# no Java frame below. A method that could not be read is none of these, and this frame in a method's place
+# has Java below it.
 INTERPRETER = "Interpreter"
+# A frame was left by an exception: who called it is asked where that goes on (generate_throw_exception() in
+# cpu/x86/templateInterpreterGenerator_x86.cpp). A program that throws a lot is there a lot.
+RETHROW = "Interpreter that passes an exception on"
+RETHROWS = re.compile(r"SharedRuntime::(?:raw_)?exception_handler_for_return_address")
 # HotSpot's copy loops are assembler without call frame information (os_cpu/linux_x86/copy_linux_x86_64.S),
 # and TypeArrayKlass::copy_array(), which a virtual call enters, jumps to them: that call does not tell
 # where it led, so the walk goes by the frame pointer, past JVM_ArrayCopy.
 COPY_LOOP = "_Copy_ below Java"
 # Known causes, told by the stack itself, and the share of a JVM's samples that each may have. Whatever
 # has one is counted and printed, and is not among the bad.
-ALLOWED = {INTERPRETER: 0.001, COPY_LOOP: 0.001}
+ALLOWED = {INTERPRETER: 0.001, RETHROW: 0.01, COPY_LOOP: 0.001}
 ANCHOR, FROZEN = "[native frames skipped]", "[frozen frames]"
 
 # A library's symbols may be read too late for a sample: then a frame has its address.
@@ -110,7 +114,10 @@ def allowed_cause(frames):
     """The cause of ALLOWED that a good stack has, or ""."""
     if any(is_java(one) and is_copy_loop(two) for one, two in zip(frames, frames[1:])):
         return COPY_LOOP
-    return INTERPRETER if INTERPRETER in frames else ""
+    below = frames[frames.index(INTERPRETER) + 1:] if INTERPRETER in frames else None
+    if below is None:
+        return ""
+    return RETHROW if below and RETHROWS.fullmatch(below[0]) else INTERPRETER
 
 
 def is_copy_loop(frame):

@@ -5,7 +5,7 @@ import sys
 
 from damage import *
 from hp import *
-from jvm_frames import COPY_LOOP, INTERPRETER, allowed_cause, is_java, is_kernel, name_of
+from jvm_frames import COPY_LOOP, INTERPRETER, RETHROW, allowed_cause, is_java, is_kernel, name_of
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "real"))
 from judge import judge as verdict  # noqa: E402  (the path is set above)
@@ -126,6 +126,9 @@ def bad_lines_are_counted_as_bad():
     row.add_dropped(2)
     expect_equal((row.unfinished(), row.counts["samples"]), (5, 5 + line.count), "bad and all")
     expect_equal(allowed_cause(["a.b_[0]", "Interpreter"]), INTERPRETER, "its own code")
+    passes_on = "SharedRuntime::exception_handler_for_return_address"
+    expect_equal(allowed_cause(["a.b_[0]", "Interpreter", passes_on, "x"]), RETHROW, "an exception is passed on")
+    expect_equal(allowed_cause(["a.b_[0]", "Interpreter", "x", passes_on]), INTERPRETER, "it is not this that is called")
     expect_equal(allowed_cause(["a.b_[0]", "c.d_[0]"]), "", "no cause")
 
 

@@ -109,6 +109,10 @@ static const struct fake_field jvm_fields_17[] = {
 	{ "JavaThread", "_anchor", 656, 0 },
 	{ "JavaThread", "_saved_exception_pc", 856, 0 },
 	{ "JavaThread", "_exception_pc", 984, 0 },
+	{ "JavaThread", "_vframe_array_head", 712, 0 },
+	{ "vframeArray", "_frames", 172, 0 },
+	{ "vframeArrayElement", "_bci", 48, 0 },
+	{ "vframeArrayElement", "_method", 56, 0 },
 };
 
 static const struct fake_field jvm_fields_25[] = {
@@ -133,6 +137,10 @@ static const struct fake_field jvm_fields_25[] = {
 	{ "JavaThread", "_anchor", 1152, 0 },
 	{ "JavaThread", "_saved_exception_pc", 1336, 0 },
 	{ "JavaThread", "_exception_pc", 1512, 0 },
+	{ "JavaThread", "_vframe_array_head", 1208, 0 },
+	{ "vframeArray", "_frames", 188, 0 },
+	{ "vframeArrayElement", "_bci", 56, 0 },
+	{ "vframeArrayElement", "_method", 64, 0 },
 	{ "JavaThread", "_vthread", 1128, 0 },
 };
 
@@ -360,7 +368,9 @@ static inline void jvm_fill_tables(struct fake_jvm *f, const struct jvm_fields *
 				     { "ConstantPool", 72 },
 				     { "InterpreterCodelet", 16 },
 				     { "HeapBlock", 0 },
-				     { "JVMFlag", 32 } };
+				     { "JVMFlag", 32 },
+				     { "vframeArray", f->release >= 25 ? 5160 : 5464 },
+				     { "vframeArrayElement", f->release >= 25 ? 96 : 88 } };
 
 	types[3].size = jvm_header(f);
 	if (f->release == 8)

@@ -138,6 +138,8 @@ static void put_thread(const struct unwind_stack *stack, uint64_t address, uint8
 		{ anchor, (uint32_t)jvm->thread_anchor + jvm->anchor_pc, miss->anchor[1] },
 		{ anchor, (uint32_t)jvm->thread_anchor + jvm->anchor_fp, miss->anchor[2] },
 		{ miss->cont_entry != 0, jvm->thread_cont_entry, miss->cont_entry },
+		{ miss->unpacking != WIRE_MISS_UNKNOWN && jvm->unpacking.array,
+		  jvm->unpacking.array, miss->unpacking },
 	};
 
 	if (!miss->thread || !jvm->serial)

@@ -55,6 +55,12 @@ void unwinder_free(struct unwinder *unwinder)
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
+/* Is its first piece what the thread knows of frames that it puts in place? */
+static bool has_array(const struct wire_miss *miss)
+{
+	return miss->unpacking && miss->unpacking != WIRE_MISS_UNKNOWN;
+}
+
 static struct walk_request request_of(const struct job *job, const struct wire_space *space,
 				      const struct wire_jvm *jvm)
 {
@@ -75,7 +81,8 @@ static struct walk_request request_of(const struct job *job, const struct wire_s
 		.jvm_serial = jvm ? jvm->serial : space->jvm,
 		.thread = miss->thread,
 		.has_anchor = miss->thread != 0,
-		.has_heap = miss->heap_count != 0,
+		.has_unpacking = miss->thread && miss->unpacking != WIRE_MISS_UNKNOWN,
+		.has_heap = miss->heap_count > has_array(miss),
 		.serial = space->serial,
 		.first = space->first,
 		.count = space->count,

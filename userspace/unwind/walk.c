@@ -39,6 +39,7 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	c->thread = request->thread;
 	c->has_anchor = request->has_anchor;
 	c->frozen_at.live = request->has_heap;
+	c->unpacking_live = request->has_unpacking;
 	memcpy(c->anchor, request->anchor, sizeof(c->anchor));
 	c->now_s = (uint32_t)(now_ns / NSEC_PER_SEC);
 	c->tick = (uint32_t)(now_ns >> WIRE_TICK_SHIFT);

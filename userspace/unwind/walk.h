@@ -31,6 +31,7 @@ struct walk_request {
 	uint64_t thread;
 	uint64_t anchor[3];
 	bool has_anchor;
+	bool has_unpacking; /* what the JavaThread knows of frames that it puts in place is that of the stack's time, too */
 	bool has_heap; /* the memory is that of the stack's time: frames in the JVM's heap are read */
 	/* The process's ranges in the memory's tables; serial 0: none, every frame in a file is missing. */
 	uint32_t serial, first, count;

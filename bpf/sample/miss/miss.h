@@ -11,6 +11,7 @@
 #include "sample/miss/miss_copy.h"
 #include "sample/miss/miss_heap.h"
 #include "sample/miss/miss_left.h"
+#include "sample/miss/miss_unpacking.h"
 #include "sample/space.h"
 #include "unwind/find.h"
 
@@ -34,6 +35,7 @@ static __always_inline void miss_fill_java(struct wire_miss *miss, struct unwind
 	miss->jvm = c->jvm_serial;
 	miss->thread = 0;
 	miss->cont_entry = 0;
+	miss->unpacking = WIRE_MISS_UNKNOWN;
 	miss->anchor[0] = miss->anchor[1] = miss->anchor[2] = 0;
 	if (!c->jvm.serial)
 		return;
@@ -98,10 +100,12 @@ static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 		return -1;
 	miss_undo_returns(b, task);
 	b->miss.heap_bytes = b->miss.heap_count = 0;
-	if (s->cursor.jvm.serial)
+	if (s->cursor.jvm.serial) {
+		miss_copy_unpacking(b, &s->cursor);
 		miss_copy_heap(b, &s->cursor);
-	else
+	} else {
 		miss_copy_left(b, &s->cursor);
+	}
 	more = b->miss.heap_bytes;
 	UNWIND_OPAQUE(more);
 	if (more > WIRE_MISS_HEAP_BYTES)

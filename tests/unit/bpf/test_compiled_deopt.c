@@ -117,6 +117,12 @@ static void exceptions_from_nowhere(void **state)
 
 /* --- frames in place of others ---------------------------------------------------------------- */
 
+/* Where the made-up thread has where the frames go on, and the array; the stack pointer of who is youngest. */
+#define FRAME_PCS    10
+#define THREAD_ARRAY 12
+#define SENDER_WORD  (SP_WORD + 6)
+#define ARRAY_WORD   900
+
 /* Bytes of `swap` that were run. */
 enum {
 	POPPED = 7,
@@ -127,6 +133,7 @@ enum {
 	GROWS = 37,
 	GROWN = 40,
 	PUSHES = 47,
+	SENT = 72,
 	JUMPS = 82,
 	LAST = 84,
 	PUSHED = 87,
@@ -139,6 +146,19 @@ static void begin_swap(unsigned int done)
 	begin(swap, done, -1);
 	world_stack[SP_WORD] = RA_OF(5);
 	world_stack[SP_WORD - 1] = 0x99;
+	world_thread[FRAME_PCS] = RA_OF(8);
+	world.leaf_regs[DWARF_RCX] = THREAD_AT + 8 * FRAME_PCS;
+	world.leaf_regs[DWARF_R8] = world_word(SENDER_WORD);
+}
+
+/* So many frames will be there, by the thread's array. */
+static void will_be(int32_t frames)
+{
+	world.jvm.unpacking =
+		(struct wire_unpacking){ .array = 8 * THREAD_ARRAY, .frames = 4, .elements = 8 };
+	world.unpacking_live = 1;
+	world_thread[THREAD_ARRAY] = world_word(ARRAY_WORD);
+	world_stack[ARRAY_WORD] = (uint64_t)(uint32_t)frames << 32;
 }
 
 /* The frame that goes is off the stack: its saved frame pointer and return address are still there. */
@@ -167,18 +187,95 @@ static void while_the_frame_goes(void **state)
 	}
 }
 
-/* Where nothing tells it ends with a reason, whatever is on the stack. */
+/* Its return address is where %rcx points, until it is pushed; the caller's stack pointer is %r8. */
 static void while_others_come(void **state)
 {
-	static const unsigned int places[] = { GROWN,	    GROWN + 3, PUSHES, PUSHES + 3,
-					       PUSHES + 10, JUMPS,     LAST };
+	static const unsigned int places[] = { GROWN, GROWN + 3, PUSHES, LAST };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		begin_swap(places[i]);
-		for (unsigned int word = SP_WORD - 2; word < SP_WORD + 60; word++)
-			world_stack[word] = RA_OF(word);
+		expect_left(RA_OF(8), SENDER_WORD, CALLERS_FP);
+		/* No code's, or not to be read. */
+		begin_swap(places[i]);
+		world_thread[FRAME_PCS] = NATIVE_AT;
 		expect_end();
+		begin_swap(places[i]);
+		world.leaf_regs[DWARF_RCX] = 0x1000;
+		expect_end();
+	}
+}
+
+static void while_one_is_made(void **state)
+{
+	static const unsigned int made[] = { PUSHES + 7, PUSHES + 10, SENT - 3 };
+	static const unsigned int next[] = { SENT, SENT + 4, JUMPS };
+
+	(void)state;
+	begin_swap(PUSHES + 3);
+	expect_left(RA_OF(5), SENDER_WORD, CALLERS_FP);
+	begin_swap(PUSHES + 4);
+	world_stack[SP_WORD + 1] = RA_OF(9);
+	expect_left(RA_OF(9), SENDER_WORD, RA_OF(5));
+	for (size_t i = 0; i < ARRAY_SIZE(made) + ARRAY_SIZE(next); i++) {
+		bool is_next = i >= ARRAY_SIZE(made);
+
+		begin_swap(is_next ? next[i - ARRAY_SIZE(made)] : made[i]);
+		world.fp = world.leaf_regs[DWARF_RBP] = world_word(SP_WORD + 4);
+		world_stack[SP_WORD + 3] = is_next ? world_word(SENDER_WORD) : 0;
+		world_stack[SP_WORD + 4] = CALLERS_FP;
+		world_stack[SP_WORD + 5] = RA_OF(9);
+		if (is_next)
+			world.leaf_regs[DWARF_R8] = world_word(SP_WORD);
+		expect_left(RA_OF(9), SENDER_WORD, CALLERS_FP);
+	}
+}
+
+/* Frames that are on no stack yet are written from the array: those that are there, from fp on, need not be. */
+static void frames_that_will_come(void **state)
+{
+	(void)state;
+	begin_swap(GROWN);
+	will_be(3);
+	expect_left(RA_OF(8), SENDER_WORD, CALLERS_FP);
+	assert_int_equal(world.unpacking_next, 0);
+	assert_int_equal(world.unpacking_end, 3);
+	assert_int_equal(world.unpacks, 4);
+	/* Of whom the youngest is interpreted, and empty; and whoever called it is not. */
+	begin_swap(GROWN);
+	will_be(3);
+	world.jvm.interpreter_start = RA_OF(8);
+	world.jvm.interpreter_end = RA_OF(8) + 1;
+	world.fp = world.leaf_regs[DWARF_RBP] = world_word(SENDER_WORD + 4);
+	world_stack[SENDER_WORD + 2] = 0;
+	world_stack[SENDER_WORD + 4] = world_word(SENDER_WORD + 20);
+	expect_left(RA_OF(8), SENDER_WORD, world_word(SENDER_WORD + 4));
+	assert_int_equal(world.unpacking_end, 2);
+	assert_int_equal(world.unpacks, 3);
+	/* More than are counted. */
+	begin_swap(GROWN);
+	will_be(UNPACKING_MAX_FRAMES);
+	expect_left(RA_OF(8), SENDER_WORD, CALLERS_FP);
+	assert_int_equal(world.unpacking_end, 0);
+}
+
+/* While the compiled frame is there, it is walked; and the other way is any other frame's. */
+static void frames_that_need_not_come(void **state)
+{
+	static const struct {
+		unsigned int done;
+		int count;
+	} cases[] = {
+		{ POPPED, 0 }, { POPPED + 2, 0 }, { TOOK, 2 }, { HAS_FP, 2 }, { DROPPED, 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin_swap(cases[i].done);
+		will_be(2);
+		world_stack[SP_WORD - 1] = RA_OF(6);
+		assert_int_equal(world_step(), UNWIND_GO_ON);
+		assert_int_equal(world.unpacking_end, cases[i].count);
 	}
 }
 
@@ -186,11 +283,11 @@ static void when_all_are_there(void **state)
 {
 	(void)state;
 	begin_swap(PUSHED);
-	expect_left(RA_OF(5), SP_WORD + 1, CALLERS_FP);
+	expect_left(RA_OF(5), SENDER_WORD, CALLERS_FP);
 	begin_swap(ENTERS);
 	world_stack[SP_WORD] = 0x98;
 	world_stack[SP_WORD + 1] = RA_OF(7);
-	expect_left(RA_OF(7), SP_WORD + 2, 0x98);
+	expect_left(RA_OF(7), SENDER_WORD, 0x98);
 	begin_swap(ENTERED);
 	assert_int_equal(compiled_look(&world, &world_memory), UNWIND_GO_ON);
 	assert_int_equal(compiled_read_text(&world, &world_memory), UNWIND_GO_ON);
@@ -222,6 +319,9 @@ int main(void)
 		cmocka_unit_test(exceptions_from_nowhere),
 		cmocka_unit_test(while_the_frame_goes),
 		cmocka_unit_test(while_others_come),
+		cmocka_unit_test(while_one_is_made),
+		cmocka_unit_test(frames_that_will_come),
+		cmocka_unit_test(frames_that_need_not_come),
 		cmocka_unit_test(when_all_are_there),
 		cmocka_unit_test(what_is_no_such_blob),
 	};

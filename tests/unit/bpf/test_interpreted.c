@@ -4,43 +4,10 @@
 
 #include <stdbool.h>
 
-#include "java_world.h"
+#include "interpreted_world.h"
 
-#define METHOD	     world_word(500)
-#define CONST_METHOD world_word(520)
-#define SYMBOL	     world_word(580)
 /* Where no memory is: only compared. */
 #define CONST_METHOD_AT 0x7f0000001000ULL
-
-/* Method 500 -> ConstMethod 520 -> pool 540 -> class 560 -> its name 580; the frame's fp is word 60. */
-static void begin_interpreted(uint64_t name_word)
-{
-	uint32_t tick = world.tick;
-
-	world_begin_in_frame(4);
-	world.tick = tick;
-	world.jvm.interpreter_start = CODE_OF(300);
-	world.jvm.interpreter_end = CODE_OF(320);
-	world.jvm.method_slot = -3;
-	world.jvm.bcp_slot = -8;
-	world.jvm.sender_sp_slot = -1;
-	world.jvm.method_const_method = 8;
-	world.jvm.const_method_constants = 8;
-	world.jvm.pool_holder = 24;
-	world.jvm.klass_name = 16;
-	world.jvm.symbol_mask = 0xffffffffffff0000;
-	world_stack[501] = CONST_METHOD;
-	world_stack[521] = world_word(540);
-	world_stack[543] = world_word(560);
-	world_stack[562] = SYMBOL;
-	world_stack[580] = name_word;
-	world.pc = CODE_OF(310);
-	world.fp = world_word(60);
-	world_stack[57] = METHOD;
-	world_stack[59] = world_word(62);
-	world_stack[60] = world_word(80);
-	world_stack[61] = WORLD_CALLER;
-}
 
 /* The identity in the interpreted frame that is written. */
 static uint64_t interpreted_once(void)
@@ -382,25 +349,6 @@ static void a_frame_that_cannot_be_read(void **state)
 	}
 }
 
-/* Deoptimised frames that are put in place have a last sp of 0; who called Java has another. */
-static void an_empty_frame(void **state)
-{
-	(void)state;
-	begin_interpreted(1);
-	world_stack[58] = 0;
-	assert_false(interpreted_is_empty(&world, &uncached));
-	world.unpacks = 1;
-	assert_true(interpreted_is_empty(&world, &uncached));
-	assert_int_equal(world.unpacks, 1);
-	world_stack[58] = world_word(50);
-	world.window_at = 0;
-	assert_false(interpreted_is_empty(&world, &uncached));
-	assert_int_equal(world.unpacks, 0);
-	world.unpacks = 1;
-	world.fp = STACK_AT;
-	assert_false(interpreted_is_empty(&world, &uncached));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,7 +365,6 @@ int main(void)
 		cmocka_unit_test(the_live_bytecode),
 		cmocka_unit_test(the_senders_stack_pointer),
 		cmocka_unit_test(a_frame_that_cannot_be_read),
-		cmocka_unit_test(an_empty_frame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

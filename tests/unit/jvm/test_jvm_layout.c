@@ -120,6 +120,8 @@ static void blobs_of_17(void **state)
 	assert_int_equal(wire->thread_cont_entry, WIRE_JVM_ABSENT);
 	assert_int_equal(wire->thread_saved_pc, 856);
 	assert_int_equal(wire->thread_exception_pc, 984);
+	assert_int_equal(wire->unpacking.array, 712);
+	assert_int_equal(wire->unpacking.bytecodes, 56);
 	assert_int_equal(wire->anchor_pc, 8);
 	assert_int_equal(wire->wrapper_anchor, 32);
 	assert_int_equal(layout.blob_name, 96);

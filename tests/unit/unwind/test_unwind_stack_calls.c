@@ -269,12 +269,14 @@ static void a_java_thread(void)
 	for (uint64_t i = 0; i < 3; i++)
 		f.miss.anchor[i] = 100 + i;
 	f.miss.cont_entry = 200;
+	f.miss.unpacking = 300;
 	f.cursor.jvm = (struct wire_jvm){ .serial = 1,
 					  .thread_anchor = 0x1f8,
 					  .anchor_sp = 8,
 					  .anchor_pc = 16,
 					  .anchor_fp = 32,
-					  .thread_cont_entry = 0x300 };
+					  .thread_cont_entry = 0x300,
+					  .unpacking.array = 0x320 };
 }
 
 static void words_of_the_sample(void **state)
@@ -289,6 +291,7 @@ static void words_of_the_sample(void **state)
 	assert_true(is_sampled(0x218, 102));
 	assert_true(is_sampled(0x300, 200));
 	assert_false(is_sampled(0x2f8, 200));
+	assert_true(is_sampled(0x320, 300));
 	/* In a piece, where they are in it as a whole. */
 	assert_int_equal(f.memory.read(f.memory.data, THREAD + 0x1f8, words, sizeof(words)), 0);
 	assert_int_equal(words[1], 100);
@@ -312,6 +315,14 @@ static void words_that_are_not_known(void **state)
 	f.miss.cont_entry = 0;
 	assert_false(is_sampled(0x300, 0));
 	assert_true(is_sampled(0x200, 100));
+	a_java_thread();
+	f.miss.unpacking = WIRE_MISS_UNKNOWN;
+	assert_false(is_sampled(0x320, WIRE_MISS_UNKNOWN));
+	a_java_thread();
+	f.miss.unpacking = 0;
+	assert_true(is_sampled(0x320, 0));
+	f.cursor.jvm.unpacking.array = 0;
+	assert_false(is_sampled(0, 0));
 	a_java_thread();
 	f.cursor.jvm.serial = 0;
 	assert_false(is_sampled(0x200, 100));

@@ -205,6 +205,7 @@ static void test_begins_as_asked(void **state)
 	w.request.thread = 0x7eadULL;
 	w.request.has_anchor = true;
 	w.request.has_heap = true;
+	w.request.has_unpacking = true;
 	for (uint64_t i = 0; i < 3; i++)
 		w.request.anchor[i] = 0xa0 + i;
 	w.request.listed = true;
@@ -222,7 +223,7 @@ static void test_begins_as_asked(void **state)
 	assert_memory_equal(&c->jvm, &jvm, sizeof(jvm));
 	assert_int_equal(c->jvm_serial, 77);
 	assert_int_equal(c->thread, 0x7ead);
-	assert_true(c->has_anchor && c->frozen_at.live);
+	assert_true(c->has_anchor && c->frozen_at.live && c->unpacking_live);
 	assert_memory_equal(c->anchor, w.request.anchor, sizeof(c->anchor));
 	assert_int_equal(c->serial, SERIAL);
 	assert_int_equal(c->first, 1);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/* What a thread knows, at the sample, of the interpreted frames that it is putting in place. */
+#ifndef HOSTPROF_BPF_SAMPLE_MISS_MISS_UNPACKING_H
+#define HOSTPROF_BPF_SAMPLE_MISS_MISS_UNPACKING_H
+
+#include "sample/miss/miss_buffer.h"
+
+/* Its array, as the first piece. */
+static __noinline int miss_copy_unpacking(struct miss_buffer *b, struct unwind_cursor *c)
+{
+	const struct wire_unpacking *at = &c->jvm.unpacking;
+	wire_u64 array, bytes;
+	wire_u32 frames;
+
+	if (!at->array || !b->miss.thread ||
+	    memory_read(NULL, &array, 8, b->miss.thread + at->array))
+		return 0;
+	if (array) {
+		if (memory_read(NULL, &frames, 4, array + at->frames))
+			return 0;
+		bytes = at->elements + (wire_u64)frames * at->element_bytes;
+		if (bytes > MISS_HEAP_PIECE || !miss_add_piece(b, array, (wire_u32)bytes))
+			return 0;
+	}
+	b->miss.unpacking = array;
+	return 0;
+}
+
+#endif

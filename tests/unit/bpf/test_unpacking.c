@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Interpreted frames that take the place of a compiled one, before their slots are written: the thread's array tells of them. */
+#include "test.h"
+
+#include <stdbool.h>
+
+#include "interpreted_world.h"
+
+/* Where things lie, in words of the stack: the array and three frames, the youngest at FP_WORD. */
+#define ARRAY_WORD 700
+#define FP_WORD	   60
+#define FRAMES	   3
+/* In a JavaThread, words; in the array and an element, bytes. */
+#define THREAD_ARRAY 12
+#define ARRAY_FRAMES 12
+#define ELEMENTS     40
+#define ELEMENT	     48
+#define METHOD_AT    24
+#define BCI_AT	     8
+#define BYTECODES    56
+
+static uint64_t method_of(unsigned int index)
+{
+	return METHOD + 16ULL * index;
+}
+
+static void put_int(uint64_t at, int32_t value)
+{
+	memcpy((uint8_t *)world_stack + (at - STACK_AT), &value, sizeof(value));
+}
+
+static uint64_t element_of(unsigned int index)
+{
+	return world_word(ARRAY_WORD) + ELEMENTS + (uint64_t)ELEMENT * index;
+}
+
+/* Frames of one method after the other, all with the same ConstMethod; the walk stands at the youngest. */
+static void begin_frames(uint8_t unpacks)
+{
+	begin_interpreted(0x123450007);
+	world.jvm.unpacking = (struct wire_unpacking){ .array = 8 * THREAD_ARRAY,
+						       .frames = ARRAY_FRAMES,
+						       .elements = ELEMENTS,
+						       .element_bytes = ELEMENT,
+						       .method = METHOD_AT,
+						       .bci = BCI_AT,
+						       .bytecodes = BYTECODES };
+	world.unpacks = unpacks;
+	world.unpacking_live = 1;
+	world.r15 = THREAD_AT;
+	world_thread[THREAD_ARRAY] = world_word(ARRAY_WORD);
+	put_int(world_word(ARRAY_WORD) + ARRAY_FRAMES, FRAMES);
+	for (unsigned int i = 0; i < FRAMES; i++) {
+		const unsigned int fp = FP_WORD + 20 * i;
+
+		world_stack[(method_of(i) + 8 - STACK_AT) / 8] = CONST_METHOD;
+		world_stack[(element_of(i) + METHOD_AT - STACK_AT) / 8] = method_of(i);
+		put_int(element_of(i) + BCI_AT, 100 + (int32_t)i);
+		world_stack[fp - 3] = 0x4711;
+		world_stack[fp - 1] = world_word(fp + 2);
+		world_stack[fp] = world_word(fp + 20);
+		world_stack[fp + 1] = CODE_OF(310);
+	}
+	/* Who called them was interpreted, too, and has a last sp. */
+	world_stack[FP_WORD + 20 * FRAMES - 3] = METHOD;
+	world_stack[FP_WORD + 20 * FRAMES - 2] = world_word(40);
+	world_stack[FP_WORD + 20 * FRAMES - 1] = world_word(FP_WORD + 20 * FRAMES + 2);
+	world_stack[FP_WORD + 20 * FRAMES + 1] = CODE_OF(310);
+}
+
+static void expect_method(uint64_t method, uint64_t bcp)
+{
+	world.words = world.begin;
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_int_equal(world_out[0] >> WIRE_FRAME_KIND_SHIFT, WIRE_FRAME_INTERPRETED);
+	assert_true(world_out[1] == method);
+	assert_true(world_out[2] == CONST_METHOD && world_out[4]);
+	assert_true(world_out[3] == bcp);
+}
+
+static void expect_told(unsigned int index)
+{
+	expect_method(method_of(index), CONST_METHOD + BYTECODES + 100 + index);
+}
+
+static void expect_nameless(void)
+{
+	world.words = world.begin;
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_int_equal(world_out[0] >> WIRE_FRAME_KIND_SHIFT, WIRE_FRAME_COMPILED);
+	assert_true(world_out[1] == 0);
+}
+
+/* The youngest first; the caller has slots of its own. */
+static void each_frame_has_its_method(void **state)
+{
+	(void)state;
+	begin_frames(1);
+	for (unsigned int i = 0; i < FRAMES; i++)
+		expect_told(i);
+	expect_method(METHOD, 0);
+	assert_int_equal(world.unpacks, 0);
+}
+
+/* The thread that is known counts more than the register. */
+static void whose_array_it_is(void **state)
+{
+	(void)state;
+	begin_frames(1);
+	world.thread = THREAD_AT;
+	world.r15 = 0x1234;
+	expect_told(0);
+	begin_frames(1);
+	world.r15 = 0x1234;
+	expect_nameless();
+	begin_frames(1);
+	world.r15 = 1ULL << 63 | THREAD_AT;
+	expect_nameless();
+}
+
+/* In front of any bytecode, of a synchronized method's beginning, it is at none. */
+static void no_bytecode(void **state)
+{
+	(void)state;
+	begin_frames(1);
+	put_int(element_of(0) + BCI_AT, -1);
+	expect_method(METHOD, 0);
+	begin_frames(1);
+	put_int(element_of(0) + BCI_AT, 0);
+	expect_method(METHOD, CONST_METHOD + BYTECODES);
+}
+
+/* All frames are written when there is no array any more. */
+static void frames_that_are_written(void **state)
+{
+	(void)state;
+	begin_frames(1);
+	world_thread[THREAD_ARRAY] = 0;
+	world_stack[FP_WORD - 3] = method_of(2);
+	world_stack[FP_WORD - 8] = CONST_METHOD + 70;
+	expect_method(method_of(2), CONST_METHOD + 70);
+}
+
+/* What cannot be known has no name, and is no reason to end. */
+static void what_nobody_tells(void **state)
+{
+	(void)state;
+	begin_frames(1);
+	world.jvm.unpacking.array = 0;
+	expect_nameless();
+	/* A walk that is finished later. */
+	begin_frames(1);
+	world.unpacking_live = 0;
+	expect_nameless();
+	begin_frames(1);
+	world_thread[THREAD_ARRAY] = 0x1000;
+	expect_nameless();
+	begin_frames(1);
+	world_thread[THREAD_ARRAY] = 1ULL << 63 | world_word(ARRAY_WORD);
+	expect_nameless();
+	begin_frames(1);
+	put_int(world_word(ARRAY_WORD) + ARRAY_FRAMES, 0);
+	expect_nameless();
+	begin_frames(1);
+	world_stack[(element_of(0) + METHOD_AT - STACK_AT) / 8] = 0x4711;
+	expect_nameless();
+	begin_frames(1);
+	world.jvm.unpacking.elements = 8 * 500;
+	expect_nameless();
+	begin_frames(1);
+	world.jvm.unpacking.bci = 8 * 500;
+	expect_nameless();
+	/* More than are counted. */
+	begin_frames(UNPACKING_MAX_FRAMES + 1);
+	put_int(world_word(ARRAY_WORD) + ARRAY_FRAMES, 1000);
+	world.unpacks = UNPACKING_MAX_FRAMES;
+	assert_int_equal(unpacking_look(&world, &world_memory, &(struct unpacking_frame){ 0 }),
+			 UNPACKING_EMPTY);
+}
+
+/* Elsewhere a last sp of 0 means nothing. */
+static void frames_elsewhere(void **state)
+{
+	(void)state;
+	begin_frames(0);
+	world_stack[FP_WORD - 3] = METHOD;
+	expect_method(METHOD, 0);
+	assert_int_equal(world.unpacks, 0);
+}
+
+/* The blob pushes the oldest first: of those that are there the number tells which they are. */
+static void while_they_are_pushed(void **state)
+{
+	(void)state;
+	begin_frames(UNPACKING_FROM_LEAF);
+	for (unsigned int i = 0; i < FRAMES; i++)
+		expect_told(i);
+	expect_method(METHOD, 0);
+	for (unsigned int pushed = 1; pushed < FRAMES; pushed++) {
+		begin_frames(UNPACKING_FROM_LEAF);
+		world.fp = world_word(FP_WORD + 20 * (FRAMES - pushed));
+		for (unsigned int i = FRAMES - pushed; i < FRAMES; i++)
+			expect_told(i);
+		expect_method(METHOD, 0);
+	}
+	/* More than it should have. */
+	begin_frames(UNPACKING_FROM_LEAF);
+	put_int(world_word(ARRAY_WORD) + ARRAY_FRAMES, 2);
+	expect_nameless();
+	/* A chain that goes round. */
+	begin_frames(UNPACKING_FROM_LEAF);
+	world_stack[FP_WORD] = world_word(FP_WORD);
+	put_int(world_word(ARRAY_WORD) + ARRAY_FRAMES, UNPACKING_MAX_CHAIN);
+	assert_int_equal(unpacking_first(&world, &world_memory, UNPACKING_MAX_CHAIN), 0);
+}
+
+/* Which walks come here: below native code of a blob, or in the blob itself. */
+static void above_which_frames(void **state)
+{
+	static const struct {
+		uint8_t native, leaf;
+		int32_t frame;
+		uint8_t unpacks;
+	} cases[] = {
+		{ 1, 0, 4, 1 },
+		{ 0, 0, 4, 0 },
+		{ 0, 1, 4, UNPACKING_FROM_LEAF },
+		{ 1, 1, 4, UNPACKING_FROM_LEAF },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		world_begin_in_frame(cases[i].frame);
+		world.native = cases[i].native;
+		world.leaf = cases[i].leaf;
+		assert_int_equal(world_step(), UNWIND_GO_ON);
+		assert_int_equal(world.unpacks, cases[i].unpacks);
+	}
+}
+
+/* Those that are on no stack are written first, and the walk stays where it is. */
+static void frames_to_come(void **state)
+{
+	(void)state;
+	begin_frames(2);
+	world.jvm.interpreter_start = CODE_OF(300);
+	world.fp = world_word(FP_WORD + 20);
+	world.unpacking_end = 1;
+	expect_told(0);
+	assert_true((world_out[0] & WIRE_FRAME_ADDRESS_MASK) == CODE_OF(300));
+	assert_true(world.pc == CODE_OF(310) && world.fp == world_word(FP_WORD + 20));
+	assert_int_equal(world.unpacking_next, 1);
+	expect_told(1);
+	expect_told(2);
+	assert_int_equal(world.java_frames, 3);
+	begin_frames(2);
+	world.unpacking_end = 1;
+	world_thread[THREAD_ARRAY] = 0;
+	expect_nameless();
+	assert_true((world_out[0] & WIRE_FRAME_ADDRESS_MASK) == CODE_OF(300));
+	assert_true(world.pc == CODE_OF(310));
+	begin_frames(2);
+	world.unpacking_end = 1;
+	world.max_frames = 0;
+	assert_int_equal(world_step(), UNWIND_STOP);
+	assert_int_equal(world.reason, UNWIND_DEPTH);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_frame_has_its_method),
+		cmocka_unit_test(whose_array_it_is),
+		cmocka_unit_test(no_bytecode),
+		cmocka_unit_test(frames_that_are_written),
+		cmocka_unit_test(what_nobody_tells),
+		cmocka_unit_test(frames_elsewhere),
+		cmocka_unit_test(while_they_are_pushed),
+		cmocka_unit_test(above_which_frames),
+		cmocka_unit_test(frames_to_come),
+	};
+
+	return cmocka_run_group_tests_name("unpacking", tests, NULL, NULL);
+}

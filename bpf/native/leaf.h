@@ -14,6 +14,7 @@
 #define HOSTPROF_BPF_NATIVE_LEAF_H
 
 #include "native/ahead.h"
+#include "native/closure.h"
 #include "native/frame_pointer.h"
 #include "native/leaf_call.h"
 
@@ -172,7 +173,7 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 {
 	struct leaf_frame leaf;
 	struct unwind_rule rule = { .fp_at = 0 };
-	wire_u64 ra;
+	wire_u64 ra, closure;
 
 	if (c->at_entry) {
 		rule.ra_at = c->sp;
@@ -186,6 +187,9 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 			UNWIND_CODE_BYTES - UNWIND_CODE_BEHIND, c->pc))
 		return frame_pointer_step(c, memory);
 	leaf_decide(c->code + UNWIND_CODE_BEHIND, &leaf);
+	closure = closure_ra_at(c);
+	if (closure)
+		leaf.state = LEAF_JUMPS;
 	switch (leaf.state) {
 	case LEAF_BODY:
 		if (ahead_find(c, memory, &rule)) {
@@ -203,9 +207,9 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 		rule.ra_at = c->sp;
 		break;
 	case LEAF_JUMPS:
-		if (cursor_load(c, memory, c->sp, &ra) || !leaf_has_called(c, memory, ra))
+		rule.ra_at = closure ? closure : c->sp;
+		if (cursor_load(c, memory, rule.ra_at, &ra) || !leaf_has_called(c, memory, ra))
 			return frame_pointer_step(c, memory);
-		rule.ra_at = c->sp;
 		break;
 	case LEAF_PUSHED:
 		rule.fp_at = c->sp;

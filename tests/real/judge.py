@@ -32,8 +32,9 @@ UPCALL = re.compile(r"(?:upcall_stub|\[upcall stub\])[^;]*$")
 SYSTEM = re.compile(r"\[(?:libc|libm|libz|ld-linux-x86-64|libstdc\+\+)\.so[\d.]*\+0x[0-9a-f]+\]")
 # The name of a method, which only a Java frame has; GCC's parts of functions have such words behind a dot.
 METHOD = re.compile(r"(?!.*\.(?:part|isra|constprop|cold|llvm)\b)[\w$/]+(?:\.[\w$/+]+)*\.[\w$<>]+")
-# All that this native method does is to jump there (java.base/unix/native/libnio/ch/NativeThread.c).
-JUMPS = {"pthread_self": re.compile(r"sun\.nio\.ch\.NativeThread\.current0?")}
+# All that these native methods do is to jump there (java.base/unix/native/libnio/ch/NativeThread.c; JNA's dispatch.c).
+JUMPS = {"pthread_self": re.compile(r"sun\.nio\.ch\.NativeThread\.current0?"),
+         "malloc": re.compile(r"com\.sun\.jna\.Native\.malloc"), "free": re.compile(r"com\.sun\.jna\.Native\.free")}
 
 Verdict = collections.namedtuple("Verdict", "kind why")  # kind: whole, unfinished, stackless
 WHOLE, STACK_LESS = Verdict("whole", ""), Verdict("stackless", "")

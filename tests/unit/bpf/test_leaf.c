@@ -66,6 +66,66 @@ static void test_states(void **state)
 	CASE("set too low, wide", 3, 149, 150, 0x48, 0x8b, 0xec, 0x48, 0x81, 0xc5, 0x88, 1, 0, 0);
 }
 
+/* libffi's way from a callback to a closure, as gas writes it (src/x86/unix64.S); where each instruction begins, and words on the stack there. */
+static const uint8_t to_closure[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x10, 0x4c,
+				      0x89, 0x14, 0x24, 0x4c, 0x8b, 0x15, 0xe9, 0x0f, 0x00,
+				      0x00, 0x4c, 0x89, 0x54, 0x24, 0x08, 0x4c, 0x8b, 0x15,
+				      0xe5, 0x0f, 0x00, 0x00, 0x41, 0xff, 0xe2, 0x66, 0x90 };
+static const uint8_t of_closure[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x4c, 0x8b, 0x54, 0x24, 0x08, 0x48,
+				      0x83, 0xc4, 0x10, 0xe9, 0x40, 0xfe, 0xff, 0xff, 0x66, 0x90 };
+
+static void expect_closure(const uint8_t *code, size_t len, size_t at, unsigned int words,
+			   bool is_one)
+{
+	put_code(code, len, at);
+	memcpy(w.code + 4, "\x41\xff\xd1", 3);
+	w.memory.tables = NULL;
+	w.request.pc = TEXT_AT + PC_AT;
+	w.request.regs[DWARF_RSP] = stack_at(100);
+	w.request.regs[DWARF_RBP] = stack_at(200);
+	memset(w.stack, 0, sizeof(w.stack));
+	w.stack[100 + words] = TEXT_AT + 7;
+	w.stack[200] = 0;
+	w.stack[201] = RETURN_TO;
+	walk_stack(&w.request, &w.memory, &w.result);
+	assert_true(w.result.words[1] == (is_one ? TEXT_AT + 7 : RETURN_TO));
+}
+
+static void test_closures(void **state)
+{
+	static const struct {
+		const uint8_t *code;
+		size_t len, at;
+		unsigned int words;
+	} places[] = {
+		{ to_closure, sizeof(to_closure), 0, 0 },
+		{ to_closure, sizeof(to_closure), 4, 0 },
+		{ to_closure, sizeof(to_closure), 8, 2 },
+		{ to_closure, sizeof(to_closure), 12, 2 },
+		{ to_closure, sizeof(to_closure), 19, 2 },
+		{ to_closure, sizeof(to_closure), 24, 2 },
+		{ to_closure, sizeof(to_closure), 31, 2 },
+		{ of_closure, sizeof(of_closure), 0, 2 },
+		{ of_closure, sizeof(of_closure), 4, 2 },
+		{ of_closure, sizeof(of_closure), 9, 2 },
+		{ of_closure, sizeof(of_closure), 13, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		uint8_t code[sizeof(to_closure)];
+
+		expect_closure(places[i].code, places[i].len, places[i].at, places[i].words, true);
+		/* No return address is there. */
+		expect_closure(places[i].code, places[i].len, places[i].at, places[i].words + 1,
+			       false);
+		/* It is another instruction. */
+		memcpy(code, places[i].code, places[i].len);
+		code[places[i].at] ^= 8;
+		expect_closure(code, places[i].len, places[i].at, places[i].words, false);
+	}
+}
+
 /* A tail call through a pointer: where a call lies before what is at sp. A jump into a table has its frame. */
 static void test_jumps_through_a_register(void **state)
 {
@@ -154,7 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_states),     TEST(test_at_entry), TEST(test_jumps_through_a_register),
-		TEST(test_first_page), TEST(test_ahead),
+		TEST(test_first_page), TEST(test_ahead),    TEST(test_closures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

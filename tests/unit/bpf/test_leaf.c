@@ -77,18 +77,19 @@ static const uint8_t of_closure[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x4c, 0x8b, 0x54, 
 static void expect_closure(const uint8_t *code, size_t len, size_t at, unsigned int words,
 			   bool is_one)
 {
-	put_code(code, len, at);
-	memcpy(w.code + 4, "\x41\xff\xd1", 3);
+	/* No more than is looked at; behind that is a call. */
+	put_code(code, MIN(len, at + 24), at);
+	memcpy(w.code + 57, "\x41\xff\xd1", 3);
 	w.memory.tables = NULL;
 	w.request.pc = TEXT_AT + PC_AT;
 	w.request.regs[DWARF_RSP] = stack_at(100);
 	w.request.regs[DWARF_RBP] = stack_at(200);
 	memset(w.stack, 0, sizeof(w.stack));
-	w.stack[100 + words] = TEXT_AT + 7;
+	w.stack[100 + words] = TEXT_AT + 60;
 	w.stack[200] = 0;
 	w.stack[201] = RETURN_TO;
 	walk_stack(&w.request, &w.memory, &w.result);
-	assert_true(w.result.words[1] == (is_one ? TEXT_AT + 7 : RETURN_TO));
+	assert_true(w.result.words[1] == (is_one ? TEXT_AT + 60 : RETURN_TO));
 }
 
 static void test_closures(void **state)

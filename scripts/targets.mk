@@ -77,13 +77,17 @@ check-churn: ## record for CHURN ("7200 10000": seconds, new programs) and see t
 	@+$(AGAIN) all workloads
 	@HOSTPROF_BUILD=$(BUILD) tests/root/churn.py $(CHURN)
 
-check-real: ## record Tomcat, Kafka, Helidon, scalac, JRuby, H2, Lucene, Clojure, Hazelcast under load (root, Maven, 10 minutes)
+check-real: ## record Tomcat, Kafka, Helidon, scalac, JRuby, H2, Lucene, Clojure, Hazelcast, Undertow, JNA, Neo4j, Graal under load (root, Maven, 15 minutes)
 	@+$(AGAIN) all
 	@HOSTPROF_BUILD=$(BUILD) tests/real/check_real.py
 
 check-programs: ## record some fifty kinds of programs under load, a table of whole stacks and names; installs them by apt-get (root, 15 minutes)
 	@+$(AGAIN) all
 	@HOSTPROF_BUILD=$(BUILD) tests/real/check_programs.py
+
+check-gdb: ## programs without call frame information, stopped at random places: gdb, who has it, says the frames (root, gdb, 3 minutes)
+	@+$(AGAIN) all
+	@HOSTPROF_BUILD=$(BUILD) tests/real/check_gdb.py
 
 check-containers: ## a JVM in a container of docker and of podman, where these are installed (root, 1 minute)
 	@+$(AGAIN) all workloads
@@ -136,7 +140,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-programs check-containers check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-programs check-gdb check-containers check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -150,5 +154,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-programs check-containers check-alloc check-mutants check-random-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-programs check-gdb check-containers check-alloc check-mutants check-random-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

@@ -140,6 +140,9 @@ static inline enum unpacking unpacking_look(struct unwind_cursor *c, struct unwi
 		return UNPACKING_NONE;
 	}
 	found = unpacking_find(c, memory, &array);
+	/* Of the leaf nothing says that it is such a blob but an array. */
+	if (found == UNPACKING_EMPTY && c->unpacks == UNPACKING_FROM_LEAF)
+		return UNPACKING_NONE;
 	if (found != UNPACKING_TOLD)
 		return found;
 	index = c->unpacks - 1U;

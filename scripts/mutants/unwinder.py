@@ -205,8 +205,6 @@ JAVA_STEPS = [
     Mutant("no way out of a poll's first instructions", CODE_LEAF, "if (stop != COMPILED_NO_POLL)", "if (0)", JAVA),
     Mutant("no end of methods with a reserved zone", CODE, "return leaf_u24(p - 7) == 0xa73b49 &&", "return 0 &&",
            JAVA),
-    Mutant("stale methods of frames that are put in place", INTERPRETED, "if (!c->unpacks)\n\t\treturn false;", "return false;",
-           HOTSPOT),
     Mutant("entry barrier: no cookie", STUB, "word == ~0ULL &&", "0 &&", JAVA),
 ]
 

@@ -16,8 +16,10 @@ from fetch import Unavailable
 from programs import PROGRAMS, Beside
 from hp import *
 import gates
+from java_calls import of_jdk
 import weights
-from judge import judge
+from judge import WHOLE, judge
+from pairs import Pairs, jars_of
 from row import Row
 from thread_clocks import SELDOM_S, Polling
 from threads import dump_threads, tid_of, without_its_start
@@ -44,6 +46,7 @@ class Recording:
         self.path, self.stats_path = f"{base}.jfr", f"{base}.json"
         if os.path.exists(self.path):
             os.remove(self.path)
+        self.home = home
         with Polling(running.jvms.values()) as self.clocks:
             self._record(base, home, running)
         self.stats = read_json(self.stats_path)
@@ -64,6 +67,7 @@ class Recording:
         began = time.monotonic()
         time.sleep(SECONDS / 3)
         self.threads = {pid: dump_threads(home, pid) for pid in running.jvms.values()}
+        self.class_paths = {pid: jars_of(pid) for pid in running.jvms.values()}
         time.sleep(max(began + SECONDS - time.monotonic(), 0))
         self.clocks.often = True
         time.sleep(2 * SELDOM_S)
@@ -78,11 +82,14 @@ class Recording:
 
     def judge_jvm(self, pid, row):
         """Add the samples of one JVM to a row."""
-        for line in of_pid(self.lines, pid):
-            verdict = judge(line.frames)
+        pairs = Pairs(of_jdk(self.home, self.class_paths[pid]))
+        lines = [(line, judge(line.frames)) for line in of_pid(self.lines, pid)]
+        pairs.load([line.frames for line, verdict in lines if verdict == WHOLE])
+        for line, verdict in lines:
             wanted = None if verdict.why else without_its_start(line, self.threads[pid])
-            row.add(line, f"does not begin with {', '.join(wanted)}" if wanted else verdict.why,
-                    tid_of(line) in self.threads[pid])
+            why = f"does not begin with {', '.join(wanted)}" if wanted else verdict.why
+            row.add(line, why or pairs.wrong(line), tid_of(line) in self.threads[pid])
+        row.pairs.update(pairs.counts)
         others = [each for each in self.stats["processes"] if each["pid"] != pid]
         # Of late, nested and invalid samples nobody knows the process: they may be its own.
         row.add_dropped(gates.dropped(self.stats) - sum(each["lost"] for each in others))
@@ -135,6 +142,7 @@ def print_reasons(name, row):
     """Where the unfinished stacks stood, one whole stack for each reason, and what weighs what."""
     for line in row.weighing_lines():
         print(f"# {name}: {line}")
+    print(f"# {name}: who calls whom: " + ", ".join(f"{count} {what}" for what, count in row.pairs.most_common()))
     for (why, leaf), count in row.leaves.most_common(12):
         print(f"# {name}: {count} x {why}: … {leaf}")
     for why, stack in list(row.examples.items())[:12]:

@@ -20,8 +20,8 @@ class Row:
     """What the samples of one program came to; two recordings of it add up."""
 
     def __init__(self):
-        self.counts, self.reasons, self.leaves, self.allowed = \
-            (collections.Counter() for _ in range(4))
+        self.counts, self.reasons, self.leaves, self.allowed, self.pairs = \
+            (collections.Counter() for _ in range(5))
         self.examples, self.cpu_s, self.sampled_s, self.weighings = {}, 0.0, 0.0, []
 
     def add(self, line, why, runs_java=False):

@@ -35,7 +35,7 @@ HANDLER = "spine_on_signal"
 MARKS = re.compile(r"\[(unwind: .*|native frames skipped|frozen frames|evicted|JIT|unknown)\]$|\[.*\?\]$")
 NO_FRAME = "interpreter without a frame"
 # While a compiled frame becomes interpreted ones, these are there before their methods are (vframeArray.cpp,
-# unpack_to_stack()): bad, but nobody can name them.
+# unpack_to_stack()).
 UNWRITTEN = "frames of a deoptimisation that are not written yet"
 UNPACKS = re.compile(r"(?:Interpreter;)*DeoptimizationBlob;(?:Deoptimization::unpack_frames(?:;|$)|\[libjvm\.so\+)")
 
@@ -45,7 +45,7 @@ REFLECTS = (r"java\.lang\.reflect\.|(jdk\.internal|sun)\.reflect\.|java\.lang\.i
             r"ref\.Reference)\.")
 LOADS = (r"java\.lang\.(ClassLoader|Class|Byte|String|StringLatin1|AbstractStringBuilder|StringBuilder|Integer|"
          r"System|Object|Math|Thread|Module|NamedPackage|ref\.\w+)\b|java\.util\.(Array|Abstract|Vector|Hashtable|Weak|"
-         r"Objects|concurrent\.Concurrent)|java\.security\.|(sun\.misc|jdk\.internal)\.")
+         r"Collections\$SetFromMap|Objects|concurrent\.Concurrent)|java\.security\.|(sun\.misc|jdk\.internal)\.")
 LEAF_CLASSES = {
     "Allocate": r"java\.lang\.(Object|Integer|Byte|String|StringLatin1|\w*StringBuilder|System|Math)\.|"
                 r"java\.util\.(HashMap|Arrays)[.$]|jdk\.internal\.(util\.|misc\.Unsafe\.)",

@@ -18,9 +18,6 @@ MOST_NOTED = 0.02
 # profile shows; caches that it fills make it say more.
 CLOCK_ERROR = 0.15
 SIGMAS = 4
-# No stack of these can be whole: they are bad, and shown as that, but a cell may have this share of them besides
-# what its gate allows. Two cases deoptimise sixteen times a second, so that a sum of all cells shows 0.01 % of it.
-KNOWN, KNOWN_SHARE = UNWRITTEN, 0.002
 # A walk that userspace finishes late finds another method where classes are redefined all the time, and says so. Six JVMs that are met at once
 # have their first walks finished late. These are bad, too, but a cell that redefines may have this share of them besides.
 LATE, LATE_SHARE = ("[evicted]", "without a name: [interpreted]"), 0.005
@@ -69,13 +66,8 @@ def most_noted(samples):
 
 
 def most_bad(row, name=""):
-    """Without those of KNOWN, and of LATE, that the cell NAME may have besides."""
-    most = gates.most_bad(row.samples) + min(known(row), gates.most_bad(row.samples, KNOWN_SHARE))
-    return most + (min(late(row), gates.most_bad(row.samples, LATE_SHARE)) if name.startswith(REDEFINING) else 0)
-
-
-def known(row):
-    return row.reasons[KNOWN]
+    """Without those of LATE that the cell NAME may have besides."""
+    return gates.most_bad(row.samples) + (min(late(row), gates.most_bad(row.samples, LATE_SHARE)) if name.startswith(REDEFINING) else 0)
 
 
 def late(row):
@@ -108,8 +100,8 @@ def misses_of_sum(rows, shares):
     """The same of all cells of a suite together."""
     whole = sum_of(rows)
     # A tenth of all samples is of cells that redefine.
-    most = gates.most_bad_of_suite(whole.samples) + known(whole) + min(late(whole), gates.most_bad(whole.samples, LATE_SHARE / 10))
-    print(f"# all cells: {bad(whole)} of {whole.samples} are bad, {known(whole)} of them {KNOWN}, {late(whole)} late; at most {most}; "
+    most = gates.most_bad_of_suite(whole.samples) + min(late(whole), gates.most_bad(whole.samples, LATE_SHARE / 10))
+    print(f"# all cells: {bad(whole)} of {whole.samples} are bad, {whole.reasons[UNWRITTEN]} of them {UNWRITTEN}, {late(whole)} late; at most {most}; "
           f"{whole.reached.total()} reach a leaf, by the clocks {whole.due.total():.0f}", flush=True)
     misses = [f"all cells: {bad(whole)} of {whole.samples} are bad, at most {most}"] if bad(whole) > most else []
     return misses + [f"all cells: {short}" for short in short_leaves(whole, shares)]

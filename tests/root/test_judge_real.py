@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The judge of real programs' JVMs rejects what is damaged. Needs no root and no JVM."""
+import collections
 import sys
 
 from damage import *
 from hp import *
+from java_calls import Calls
 from jvm_frames import COPY_LOOP, INTERPRETER, RETHROW, allowed_cause, is_java, is_kernel, name_of
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "real"))
 from judge import judge as verdict  # noqa: E402  (the path is set above)
+from pairs import Pairs  # noqa: E402
 from row import Row  # noqa: E402
 from threads import tid_of, without_its_start  # noqa: E402
 
@@ -115,6 +118,53 @@ def a_jvm_must_show_what_it_does():
             "too much of what is allowed": row_of(allowed={INTERPRETER: 40}),
             "too many copy loops": row_of(allowed={COPY_LOOP: 40})}.items():
         expect(list(row.faults()), f"accepted: {what}")
+
+
+# What javap prints of a class that calls another by an interface, makes a lambda, and has a method handle.
+CLASSES = """
+public class a.Caller {
+  public void run();
+       1: invokeinterface #7,  1            // InterfaceMethod a/Task.work:()V
+       6: invokestatic  #2                  // Method helper:()V
+  static void helper();
+       0: invokedynamic #3,  0              // InvokeDynamic #0:run:()Ljava/lang/Runnable;
+  static void handle();
+       0: invokevirtual #4                  // Method java/lang/invoke/MethodHandle.invokeExact:()V
+}
+public interface a.Task {
+  public abstract void work();
+}
+public class a.Own implements a.Task {
+  public void work();
+       0: invokevirtual #5                  // Method a/Caller.run:()V
+  static {};
+}
+public class a.Other {
+  public void other();
+}
+"""
+
+
+@test
+def class_files_say_who_calls_whom():
+    """Each pair of frames that the class files have, and others that they have not."""
+    line = collections.namedtuple("Line", "frames count")
+    good = [["a.Caller.run", "a.Own.work", "a.Caller.run", "a.Caller.helper"], ["a.Other.other", "a.Own.<clinit>"],
+            ["a.Caller.helper", "a.Caller$$Lambda/0x1.run", "a.Other.other"], ["a.Caller.handle", "a.Other.other"],
+            ["a.Own.work", "Interpreter", "a.Other.other"], ["a.Other.other", "libc_function", "a.Own.work"],
+            ["java.lang.reflect.Method.invoke", "a.Other.other"], ["a.Unknown.one", "a.Other.other"]]
+    bad = [["a.Caller.run", "a.Other.other"], ["a.Own.work", "a.Caller.helper"], ["a.Caller.run", "a.Own.work", "a.Own.work"],
+           ["a.Other.other", "a.Own.work"], ["a.Caller.run", "itable stub", "a.Other.other"]]
+
+    def annotated(frames):
+        return [f"{frame}_[j]" if frame.count(".") else frame for frame in frames]
+    pairs = Pairs(Calls(lambda names: CLASSES if "a.Caller" in names or "a.Own" in names else ""))
+    pairs.load([annotated(frames) for frames in good + bad])
+    for frames in good:
+        expect_equal(pairs.wrong(line(annotated(frames), 1)), "", f"{frames}")
+    for frames in bad:
+        expect(pairs.wrong(line(annotated(frames), 1)), f"accepted: {frames}")
+    expect_equal(pairs.counts, {"right": 4, "calls anything": 2, "made at run time": 2, "calls a method handle": 1, "no class file": 1, "wrong": 5}, "what was counted")
 
 
 @test

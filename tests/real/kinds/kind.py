@@ -7,7 +7,7 @@ set there: $HERE this directory's parent, $SECS how long the load must last at l
 import collections
 import os
 
-Kind = collections.namedtuple("Kind", "name who packages make script impossible least environment")
+Kind = collections.namedtuple("Kind", "name who packages make script impossible least nameless named environment")
 
 KINDS = []
 PRELUDE = """
@@ -21,12 +21,13 @@ nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 """
 
 
-def kind(name, who, script, packages="", make="", impossible="", least=0.0, environment=None):
+def kind(name, who, script, packages="", make="", impossible="", least=0.0, nameless="", named=0.99, environment=None):
     """
     Register one. WHO: a regular expression for its processes' names; PACKAGES: Debian's, by their commands ("lua5.4", or
-    "command:package"); MAKE: what is done before the recording; IMPOSSIBLE: why it cannot be whole, of which LEAST is.
+    "command:package"); MAKE: what is done before the recording; IMPOSSIBLE: why it cannot be whole, of which LEAST is; NAMELESS: why not all
+    frames can have names, of which NAMED have.
     """
-    KINDS.append(Kind(name, who, packages.split(), make, script, impossible, least, environment or {}))
+    KINDS.append(Kind(name, who, packages.split(), make, script, impossible, least, nameless, named, environment or {}))
 
 
 def command_of(package):

@@ -35,11 +35,13 @@ for version, program in pythons():
         kind(f"python{version[0]}.{version[1]} -X {way}", r"python3.*", script=f'work_noted "$PYTHON" -X {way} {LOAD}/work.py', environment={"PYTHON": program})
 kind("R", r"R", packages="Rscript:r-base-core", script=f"work Rscript {LOAD}/work.R")
 kind("octave", r"octave.*", packages="octave-cli:octave", script=f"work octave-cli --quiet {LOAD}/work.m")
-kind("node", r"node", packages="node:nodejs", script=f"work node {LOAD}/work.js")
+kind("node", r"node", packages="node:nodejs", script=f"work node {LOAD}/work.js",
+     nameless="what V8 makes it names in its own heap only, unless --perf-basic-prof asks it to tell", named=0.9)
 kind("node --perf-basic-prof", r"node", packages="node:nodejs", script=f"work_noted node --perf-basic-prof {LOAD}/work.js")
 kind("chromium", r"chromium|chrome.*|Chrome.*|Compositor.*|ThreadPool.*|VizCompositor.*", packages="chromium",
      script=f"""work chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \\
-	--disable-component-update --disable-sync --user-data-dir="$DIR/u" --remote-debugging-port=0 "file://$HERE/load/work.html" """)
+	--disable-component-update --disable-sync --user-data-dir="$DIR/u" --remote-debugging-port=0 "file://$HERE/load/work.html" """,
+     nameless="what V8 makes it names in its own heap only; its renderers may write no file for perf", named=0.95)
 kind("php", r"php.*", packages="php8.2:php8.2-cli", script=f"work php8.2 -d opcache.enable_cli=0 {LOAD}/work.php")
 kind("swi-prolog", r"swipl", packages="swipl:swi-prolog-nox", script=f"work swipl -q -g work {LOAD}/work.prolog")
 

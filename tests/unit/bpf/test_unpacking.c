@@ -207,6 +207,11 @@ static void while_they_are_pushed(void **state)
 	begin_frames(UNPACKING_FROM_LEAF);
 	put_int(world_word(ARRAY_WORD) + ARRAY_FRAMES, 2);
 	expect_nameless();
+	/* Whom nobody tells of an array may be any leaf. */
+	begin_frames(UNPACKING_FROM_LEAF);
+	world.jvm.unpacking.array = 0;
+	world_stack[FP_WORD - 3] = METHOD;
+	expect_method(METHOD, 0);
 	/* A chain that goes round. */
 	begin_frames(UNPACKING_FROM_LEAF);
 	world_stack[FP_WORD] = world_word(FP_WORD);

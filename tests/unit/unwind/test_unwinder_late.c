@@ -99,6 +99,35 @@ static void methods_read_later(void **state)
 	assert_true(is_late(f));
 }
 
+/* What came along of frames that are put in place is the first piece, and no heap. */
+static void what_came_along(void **state)
+{
+	static const struct {
+		uint64_t thread, unpacking;
+		uint32_t pieces;
+		bool has_unpacking, has_heap;
+	} cases[] = {
+		{ 0, WIRE_MISS_UNKNOWN, 0, false, false },
+		{ 0, 0, 0, false, false },
+		{ 0x7ead, WIRE_MISS_UNKNOWN, 0, false, false },
+		{ 0x7ead, 0, 0, true, false },
+		{ 0x7ead, 0x1000, 1, true, false },
+		{ 0x7ead, 0x1000, 2, true, true },
+		{ 0x7ead, WIRE_MISS_UNKNOWN, 1, false, true },
+		{ 0x7ead, 0, 1, true, true },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		f->miss.thread = cases[i].thread;
+		f->miss.unpacking = cases[i].unpacking;
+		f->miss.heap_count = cases[i].pieces;
+		finish(f);
+		assert_int_equal(walker.request.has_unpacking, cases[i].has_unpacking);
+		assert_int_equal(walker.request.has_heap, cases[i].has_heap);
+	}
+}
+
 /* Its ranges are those that the registry has, of the serial that the request says. */
 static void its_tables(void **state)
 {
@@ -225,7 +254,7 @@ int main(void)
 		TEST(who_is_still_there), TEST(methods_read_later),
 		TEST(its_tables),	  TEST(its_jvm),
 		TEST(very_many_mappings), TEST(a_walk_that_leaves_the_copy),
-		TEST(a_blob_far_away),
+		TEST(a_blob_far_away),	  TEST(what_came_along),
 	};
 
 	return cmocka_run_group_tests_name("unwinder_late", tests, NULL, NULL);

@@ -5,8 +5,8 @@ its own (.debug_frame), says the frames. hostprof has the same stack of each sto
 
 usage: check_gdb.py [--list] [NAME…]
 
-HOSTPROF_STOPS (60) of each of the programs, which are compiled in several ways. What gdb knows no better than hostprof (assembly, a C library without debug
-information) is left out and counted: the stop counts from the first frame on that gdb has a line of.
+HOSTPROF_STOPS (80) of each of the programs, which are compiled in several ways. Where gdb itself is lost, as in a C library of which it has no debug
+information (musl), nothing is judged; that is counted.
 """
 import bisect
 import collections
@@ -17,8 +17,10 @@ from place import *  # noqa: F403  (sets the path of the next)
 from hp import *
 
 WORKLOADS = os.path.join(ROOT, "tests", "workloads")
-STOPS = int(os.environ.get("HOSTPROF_STOPS", "60"))
-NO_CFI = ["-g", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fomit-frame-pointer", "-fno-optimize-sibling-calls"]
+STOPS = int(os.environ.get("HOSTPROF_STOPS", "80"))
+LEAST_JUDGED = 500
+# Not position-independent: gdb moves only a file whose headers are those of what runs.
+NO_CFI = ["-g", "-pthread", "-no-pie", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fomit-frame-pointer", "-fno-optimize-sibling-calls"]
 # (name, compiler and options, stripped, source)
 BUILDS = [("calls", ["gcc", "-O2"], False, "nocfi/musl_calls.c"),
           ("calls_stripped", ["gcc", "-O2"], True, "nocfi/musl_calls.c"),
@@ -29,6 +31,12 @@ BUILDS = [("calls", ["gcc", "-O2"], False, "nocfi/musl_calls.c"),
           ("chain_plain", ["gcc", "-O0", "-fno-omit-frame-pointer"], True, "unwind/chain.c"),
           ("chain_clang", ["clang", "-O2"], True, "unwind/chain.c"),
           ("realigned", ["gcc", "-O2"], True, "unwind/realigned.c")]
+
+SIGNAL, UNKNOWN = "<signal handler called>", "?"
+# The outermost frames, by any name of theirs.
+ENDS = re.compile(r"start|clone3?")
+# The C library's functions have several names, of which gdb takes another one than hostprof.
+ALIASES = [(r"^IO_new_", "IO_"), (r"^libc_(?=free|malloc|calloc|realloc|memalign)", ""), (r"^memmove", "memcpy")]
 
 # gdb goes on, is interrupted some milliseconds later, and writes what it sees.
 GDB_SCRIPT = r"""
@@ -48,15 +56,14 @@ with open(OUT, 'w') as out:
         frames, frame = [], gdb.newest_frame()
         while frame is not None:
             if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
-                sal = frame.find_sal()
-                frames.append([frame.name() or '?', bool(sal.symtab and sal.line)])
+                frames.append(SIGNAL if frame.type() == gdb.SIGTRAMP_FRAME else frame.name() or UNKNOWN)
             try:
                 frame = frame.older()
             except gdb.error:
-                frames.append(['?', False])
+                frames.append(UNKNOWN)
                 break
         time.sleep(0.003)  # a wait that can be told from those of the program itself
-        out.write(json.dumps([stopped_ns, frames]) + '\n')
+        out.write(json.dumps([stopped_ns, gdb.selected_thread().ptid[1], frames]) + '\n')
 gdb.execute('detach', to_string=True)
 """
 
@@ -87,33 +94,39 @@ def name_in(frame, program, functions):
     if os.path.basename(frame.get("module", "")) != os.path.basename(program):
         return frame["name"]
     begins, names = functions
-    at = bisect.bisect_right(begins, frame["address"] - (frame is not None and not frame.get("leaf"))) - 1
+    if "address" not in frame:
+        return frame["name"]
+    at = bisect.bisect_right(begins, frame["address"]) - 1
     return names[at] if at >= 0 else "?"
 
 
-def own_stacks(lines, program, functions, pid):
-    """[(left_ns, back_ns, names leaf first, whole)] of the thread's waits."""
-    waits = []
+def own_stacks(lines, program, functions):
+    """[(left_ns, back_ns, tid, names leaf first, why it is cut)] of all waits."""
+    waits, tids = [], {}
     for line in map(json.loads, lines):
+        if line["type"] == "thread":
+            tids[line["thread"]] = line["tid"]
         if line["type"] != "sample" or line["event"] != "offcpu":
             continue
         user = [frame for frame in line["frames"] if frame["kind"] not in ("kernel", "inlined")]
-        ended = user and user[-1]["kind"] == "mark"
-        user = [frame for frame in user if frame["kind"] != "mark"]
-        if user:
-            user[0]["leaf"] = True
-        waits.append((line["time_ns"], line["time_ns"] + line["weight"], [name_in(frame, program, functions) for frame in user], not ended))
+        why = user[-1]["name"] if user and user[-1]["name"].startswith("[unwind") else ""
+        user = user[:-1] if why else user
+        waits.append((line["time_ns"], line["time_ns"] + line["weight"], tids[line["thread"]], [name_in(frame, program, functions) for frame in user], why))
     return sorted(waits)
 
 
-# Other names of one function, and what gdb calls the part of a function that the compiler has put elsewhere.
 def plain(name):
-    name = re.sub(r"\.(?:cold|part|constprop|isra)[.\d]*$", "", name).lstrip("_")
-    return {"libc_start_call_main": "libc_start_call_main"}.get(name, name)
+    """One of a function's names."""
+    name = re.sub(r"(?:\.(?:cold|part|constprop|isra)(?:\.\d+)?)+$", "", name).strip("[]").replace("process start", "start")
+    name = re.sub(r"^_*(?:GI_)?_*|_impl$", "", name)
+    for alias, one in ALIASES:
+        name = re.sub(alias, one, name)
+    return name
 
 
 def agree(ours, theirs):
-    return [plain(name) for name in ours] == [plain(name) for name, _ in theirs]
+    """Frames of the same functions. A signal's trampoline may have any name."""
+    return len(ours) == len(theirs) and all(two == SIGNAL or plain(one) == plain(two) for one, two in zip(ours, theirs))
 
 
 def check(name, command, stripped, source):
@@ -123,9 +136,10 @@ def check(name, command, stripped, source):
     program, full = build(name, command, stripped, source)
     functions = addresses_of(full)
     directory = temp_dir()
-    running = start([program, STOPS + 60], ready="ready")
+    running = start([program, STOPS + 60])
+    time.sleep(0.3)
     out, script, stream = (os.path.join(directory, each) for each in ("gdb.json", "script.py", "stream.json"))
-    write_file(script, f"PID = {running.pid}\nSTOPS = {STOPS}\nSEED = {len(name)}\nOUT = {out!r}\n{GDB_SCRIPT}")
+    write_file(script, f"PID = {running.pid}\nSTOPS = {STOPS}\nSEED = {len(name)}\nOUT = {out!r}\nSIGNAL = {SIGNAL!r}\nUNKNOWN = {UNKNOWN!r}\n{GDB_SCRIPT}")
     recorder = Recorder("-F", 99, "-e", "offcpu=0", "-p", running.pid, "--stream", stream)
     done = subprocess.run(["gdb", "-batch", "-nx", "-ex", f"file {full}", "-ex", f"attach {running.pid}", "-x", script],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
@@ -135,7 +149,7 @@ def check(name, command, stripped, source):
         stops = [json.loads(row) for row in file]
     expect(len(stops) == STOPS, f"gdb stopped {len(stops)} times: {done.stdout.decode('utf-8', 'replace')[-1500:]}")
     with open(stream, encoding="utf-8") as file:
-        waits = own_stacks(file, program, functions, running.pid)
+        waits = own_stacks(file, program, functions)
     judge(name, stops, waits)
 
 
@@ -144,32 +158,32 @@ SUMS = collections.Counter()
 
 def judge(name, stops, waits):
     counts, examples = collections.Counter(), {}
-    for stopped_ns, theirs in stops:
-        mine = [wait for wait in waits if wait[0] <= stopped_ns <= wait[1]]
+    for stopped_ns, tid, theirs in stops:
+        mine = [wait for wait in waits if wait[0] <= stopped_ns <= wait[1] and wait[2] == tid]
         if len(mine) != 1:
             counts["not sampled"] += 1
             continue
-        _, _, ours, whole = mine[0]
-        known = [known for _, known in theirs]
+        *_, ours, why = mine[0]
         if agree(ours, theirs):
             verdict = "same"
-        elif not any(known) or known.index(True) > 0 and ours[-sum(known):] and agree(ours[-(len(known) - known.index(True)):], theirs[known.index(True):]):
-            verdict = "gdb does not know the leaf"
-        elif whole and len(theirs) > len(ours) and agree(ours, theirs[:len(ours)]):
+        elif UNKNOWN in theirs or not ENDS.fullmatch(plain(theirs[-1])):
+            verdict = "gdb is lost"
+        elif not why and len(theirs) > len(ours) and agree(ours, theirs[:len(ours)]):
             verdict = "called whole, and is not"
         else:
-            verdict = "different" if whole else "cut"
+            verdict = f"cut {why}" if why else "different"
         counts[verdict] += 1
         if verdict != "same":
-            examples.setdefault(verdict, (ours, [each for each, _ in theirs]))
+            examples.setdefault((verdict, *{plain(two) for one, two in zip(ours, theirs) if two != SIGNAL and plain(one) != plain(two)}), (ours, theirs))
     print(f"# {name}: " + ", ".join(f"{count} {what}" for what, count in counts.most_common()))
-    for what, (ours, theirs) in examples.items():
+    for (what, *_), (ours, theirs) in list(examples.items())[:6]:
         print(f"#   {what}: ours {';'.join(ours)}")
         print(f"#   {' ' * len(what)}  gdb's {';'.join(theirs)}")
     SUMS.update(counts)
     expect(counts["called whole, and is not"] == 0, "a stack is called whole that gdb shows longer")
-    judged = sum(counts.values()) - counts["not sampled"]
-    expect(judged >= 0.8 * len(stops), f"only {judged} of {len(stops)} stops were sampled")
+    # A thread that waits for a lock all the time has its waits thinned.
+    sampled = sum(counts.values()) - counts["not sampled"]
+    expect(sampled >= 0.5 * len(stops), f"only {sampled} of {len(stops)} stops were sampled")
 
 
 def register(row):
@@ -188,9 +202,10 @@ def all_together():
     """The sum: at least 99 in 100 are the same."""
     if not SUMS:
         skip("it judges what other tests of this file record")
-    judged = sum(SUMS.values()) - SUMS["not sampled"]
+    judged = sum(SUMS.values()) - SUMS["not sampled"] - SUMS["gdb is lost"]
     print("# all: " + ", ".join(f"{count} {what}" for what, count in SUMS.most_common()))
-    expect(SUMS["same"] + SUMS["gdb does not know the leaf"] >= 0.99 * judged, f"{SUMS['same']} of {judged} are the same")
+    expect(SUMS["same"] >= 0.99 * judged, f"{SUMS['same']} of {judged} are the same")
+    expect(judged >= LEAST_JUDGED, f"only {judged} stops are judged")
 
 
 main()

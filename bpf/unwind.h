@@ -293,10 +293,12 @@ static inline enum unwind_verdict unwind_by_row(struct unwind_cursor *c,
 	return stop;
 }
 
-static inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
-						      struct unwind_memory *memory,
-						      enum unwind_step step,
-						      const struct wire_rule *rule, wire_u64 *out)
+/* Inline, whatever the compiler thinks: two frames on the stack take more than one. */
+static __always_inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
+							       struct unwind_memory *memory,
+							       enum unwind_step step,
+							       const struct wire_rule *rule,
+							       wire_u64 *out)
 {
 	/* The frame is written when the walk goes on. */
 	if (step == UNWIND_STEP_MISS)

@@ -183,34 +183,51 @@ static inline int compiled_swap_done(struct unwind_cursor *c)
 	return swap.done;
 }
 
+#ifdef __bpf__
+
+UNWIND_ALONE(int, compiled_swap_done, (struct unwind_cursor * c), c, (c), COMPILED_SWAP_NONE)
+
+#define compiled_swap_done(c) compiled_swap_done_alone(c)
+
+#endif
+
 /* Behind push (%rcx), the first instruction of a frame; push %rbp; mov %rsp,%rbp. */
-#define COMPILED_PUSH_PC_BYTES 3
-#define COMPILED_PUSHED_PC     COMPILED_PUSH_PC_BYTES
-#define COMPILED_PUSHED_FP     (COMPILED_PUSHED_PC + 1)
-#define COMPILED_PUSHED_FRAME  (COMPILED_PUSHED_FP + 3)
+#define COMPILED_PUSHED_PC    3
+#define COMPILED_PUSHED_FP    (COMPILED_PUSHED_PC + 1)
+#define COMPILED_PUSHED_FRAME (COMPILED_PUSHED_FP + 3)
 
 /*
  * A frame is being made, DONE bytes behind its first instruction or in front of that. The rule for it, from when on its return address is on the
  * stack; else it is called from where %rcx says, and the rule has no place for that: ra_at is 0.
  */
-static inline void compiled_push_rule(struct unwind_cursor *c, struct unwind_memory *memory,
-				      int done, struct unwind_rule *ret_rule)
+static inline int compiled_push_rule(struct unwind_cursor *c, struct unwind_memory *memory,
+				     int done, struct unwind_rule *rule)
 {
 	wire_u64 sender = c->leaf_regs[DWARF_R8];
 
-	if (done < COMPILED_PUSHED_PC) {
-		*ret_rule = (struct unwind_rule){ .cfa = sender };
-	} else if (done < COMPILED_PUSHED_FP) {
-		*ret_rule = (struct unwind_rule){ sender, c->sp, 0 };
-	} else if (done < COMPILED_PUSHED_FRAME) {
-		*ret_rule = (struct unwind_rule){ sender, c->sp + 8, c->sp };
-	} else {
-		/* Then it is in a slot, and %r8 is for the next one. */
-		if (sender <= c->fp && cursor_load(c, memory, c->fp - 8, &sender))
-			sender = 0;
-		*ret_rule = (struct unwind_rule){ sender, c->fp + 8, c->fp };
-	}
+	/* When there is a slot for it, %r8 is for the next frame. */
+	if (done >= COMPILED_PUSHED_FRAME && sender <= c->fp &&
+	    cursor_load(c, memory, c->fp - 8, &sender))
+		sender = 0;
+	*rule = (struct unwind_rule){ .cfa = sender };
+	if (done >= COMPILED_PUSHED_FRAME)
+		*rule = (struct unwind_rule){ sender, c->fp + 8, c->fp };
+	else if (done >= COMPILED_PUSHED_FP)
+		*rule = (struct unwind_rule){ sender, c->sp + 8, c->sp };
+	else if (done >= COMPILED_PUSHED_PC)
+		*rule = (struct unwind_rule){ sender, c->sp, 0 };
+	return 0;
 }
+
+#ifdef __bpf__
+
+UNWIND_ALONE(int, compiled_push_rule,
+	     (struct unwind_cursor * c, int done, struct unwind_rule *rule), c &&rule,
+	     (c, NULL, done, rule), 0)
+
+#define compiled_push_rule(c, memory, done, rule) compiled_push_rule_alone(c, done, rule)
+
+#endif
 
 /*
  * Where the return address of what comes behind the frame that goes is; false: no such code, or it is for the frame pointer to say.
@@ -256,9 +273,9 @@ static inline bool compiled_swap_rule(struct unwind_cursor *c, struct unwind_mem
 }
 
 /* By the rule, or by %rcx. */
-static inline enum unwind_verdict compiled_leave_swap(struct unwind_cursor *c,
-						      struct unwind_memory *memory,
-						      const struct unwind_rule *rule)
+static inline enum unwind_verdict compiled_follow_swap(struct unwind_cursor *c,
+						       struct unwind_memory *memory,
+						       const struct unwind_rule *rule)
 {
 	wire_u64 pc;
 
@@ -269,30 +286,44 @@ static inline enum unwind_verdict compiled_leave_swap(struct unwind_cursor *c,
 	return compiled_enter(c, pc, rule->cfa, c->fp);
 }
 
-/* A verdict, or COMPILED_NO_DEOPT. */
-static inline int compiled_leave_deopt(struct unwind_cursor *c, struct unwind_memory *memory)
+/* Instead of UNWIND_GO_ON: and the frame that goes is not there any more. */
+#define COMPILED_SWAPPED 3
+
+/* A verdict, or one of the above. */
+static inline int compiled_leave_swap(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct unwind_rule rule;
 	bool gone;
+
+	if (!compiled_swap_rule(c, memory, &rule, &gone))
+		return COMPILED_NO_DEOPT;
+	if (compiled_follow_swap(c, memory, &rule))
+		return UNWIND_STOP;
+	return gone ? COMPILED_SWAPPED : UNWIND_GO_ON;
+}
+
+#ifdef __bpf__
+
+UNWIND_ALONE(int, compiled_leave_swap, (struct unwind_cursor * c), c, (c, NULL), COMPILED_NO_DEOPT)
+
+#define compiled_leave_swap(c, memory) compiled_leave_swap_alone(c)
+
+#endif
+
+/* A verdict, or COMPILED_NO_DEOPT. */
+static inline int compiled_leave_deopt(struct unwind_cursor *c, struct unwind_memory *memory)
+{
 	int stop;
 
 	if (blob_frame_complete(c) >= 0)
 		return COMPILED_NO_DEOPT;
 	stop = compiled_leave_exception(c, memory);
-	if (stop != COMPILED_NO_DEOPT || !compiled_swap_rule(c, memory, &rule, &gone))
+	if (stop == COMPILED_NO_DEOPT)
+		stop = compiled_leave_swap(c, memory);
+	if (stop != COMPILED_SWAPPED)
 		return stop;
-	stop = compiled_leave_swap(c, memory, &rule);
-	if (stop == UNWIND_GO_ON && gone)
-		unpacking_begin(c, memory);
-	return stop;
+	(void)unpacking_begin(c, memory);
+	return UNWIND_GO_ON;
 }
-
-#ifdef __bpf__
-
-UNWIND_ALONE(int, compiled_leave_deopt, (struct unwind_cursor * c), c, (c, NULL), COMPILED_NO_DEOPT)
-
-#define compiled_leave_deopt(c, memory) compiled_leave_deopt_alone(c)
-
-#endif
 
 #endif

@@ -12,8 +12,8 @@
 /* interpreter_frame_last_sp_offset in cpu/x86/frame_x86.hpp, in words from %rbp. */
 #define UNPACKING_LAST_SP_SLOT (-2)
 
-/* That c->unpacks can count; and where it is still to be found out. */
-#define UNPACKING_MAX_FRAMES 254
+/* That c->unpacks can count, from 1 on; and where it is still to be found out. */
+#define UNPACKING_MAX_FRAMES 253
 #define UNPACKING_FROM_LEAF  255
 /* Frames of one blob that are counted; no more methods are inlined into each other. */
 #define UNPACKING_MAX_CHAIN 64
@@ -109,21 +109,30 @@ static inline wire_u32 unpacking_first(struct unwind_cursor *c, struct unwind_me
  * The blob itself, where it was sampled, has taken the compiled frame off the stack, and may not have pushed all others: the walk stands at the
  * youngest that is there, or at who called them. Those that are still to come are written from the array, the youngest of all first.
  */
-static inline void unpacking_begin(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline int unpacking_begin(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct unpacking_array array = {};
 	wire_u32 first;
 
 	if (unpacking_find(c, memory, &array) != UNPACKING_TOLD)
-		return;
+		return 0;
 	first = array.frames;
 	if (c->pc >= c->jvm.interpreter_start && c->pc < c->jvm.interpreter_end)
 		first = unpacking_first(c, memory, array.frames);
 	if (first >= UNPACKING_MAX_FRAMES)
-		return;
+		return 0;
 	c->unpacking_end = (wire_u8)first;
 	c->unpacks = (wire_u8)(first + 1);
+	return 0;
 }
+
+#ifdef __bpf__
+
+UNWIND_ALONE(int, unpacking_begin, (struct unwind_cursor * c), c, (c, NULL), 0)
+
+#define unpacking_begin(c, memory) unpacking_begin_alone(c)
+
+#endif
 
 /* Of the interpreted frame at fp. Who called Java has a last sp: there, and behind it, nothing is put in place any more. */
 static inline enum unpacking unpacking_look(struct unwind_cursor *c, struct unwind_memory *memory,

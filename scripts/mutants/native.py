@@ -20,7 +20,7 @@ NAMED = ["test_late_names"]
 READER = ["test_reader"]
 
 MUTANTS = [
-    Mutant("leaf: a jump into a table is a tail call", "bpf/native/leaf.h", "cursor_load(c, memory, c->sp, &ra) || !leaf_has_called(c, memory, ra)", "cursor_load(c, memory, c->sp, &ra)", ["test_leaf"]),
+    Mutant("leaf: a jump into a table is a tail call", "bpf/native/leaf.h", "cursor_load(c, memory, rule.ra_at, &ra) || !leaf_has_called(c, memory, ra)", "cursor_load(c, memory, rule.ra_at, &ra)", ["test_leaf"]),
     Mutant("leaf: a tail call through a pointer has a frame", "bpf/native/leaf.h", "} else if (leaf_is_jump(p)) {", "} else if (0) {", ["test_leaf"]),
     Mutant("leaf: the upper registers are none", "bpf/native/leaf.h", "p[0] == 0x41 ? p + 1 : p", "p", ["test_leaf"]),
     Mutant("misses: a long copy is as cheap as a short one", "bpf/sample/bucket.h", "bucket->tokens -= more < bucket->tokens ? more : bucket->tokens;", "(void)more;", ["test_bucket"]),

@@ -5,7 +5,7 @@ from .mutant import Mutant
 FRAMES = "bpf/hotspot/unpacking.h"
 INTERPRETED = "bpf/hotspot/interpreted.h"
 UNWIND = "bpf/unwind.h"
-LAYOUT = "userspace/jvm/layout/jvm_unpacking.c"
+LAYOUT = "userspace/jvm/layout/jvm_stubs.c"
 STACK = "userspace/unwind/unwind_stack.c"
 UNWINDER = "userspace/unwind/unwinder.c"
 TESTS = ["test_unpacking"]
@@ -27,7 +27,7 @@ MUTANTS = [
     Mutant("unpacking: any leaf is such a blob", FRAMES, "if (found == UNPACKING_EMPTY && c->unpacks == UNPACKING_FROM_LEAF)\n\t\treturn UNPACKING_NONE;", "", TESTS),
     Mutant("unpacking: too many are counted", FRAMES, "if (index >= UNPACKING_MAX_FRAMES)\n\t\treturn UNPACKING_EMPTY;", "", TESTS),
     Mutant("unpacking: in the blob none is there", FRAMES, "first = unpacking_first(c, memory, array.frames);\n\tif (first >=", ";\n\tif (first >=", ["test_compiled_deopt"]),
-    Mutant("unpacking: too many come", FRAMES, "if (first >= UNPACKING_MAX_FRAMES)\n\t\treturn;", "", ["test_compiled_deopt"]),
+    Mutant("unpacking: too many come", FRAMES, "if (first >= UNPACKING_MAX_FRAMES)\n\t\treturn 0;", "", ["test_compiled_deopt"]),
     Mutant("unpacking: those that come are left out", UNWIND, "if (c->unpacking_next < c->unpacking_end)", "if (0)", TESTS),
     Mutant("unpacking: the walk begins with others to come", UNWIND, "	c->unpacking_next = c->unpacking_end = 0;\n", "", ["test_unwind_choose"]),
     Mutant("unpacking: not in the blob itself", UNWIND, "c->leaf ? UNPACKING_FROM_LEAF : c->native;", "c->native;", TESTS),
@@ -37,9 +37,9 @@ MUTANTS = [
     Mutant("unpacking: any word is a method", INTERPRETED, "	if (!c->seen.identity)\n\t\treturn INTERPRETED_GONE;\n\tc->interpreted.method = frame->method;", "	c->interpreted.method = frame->method;", TESTS),
     Mutant("unpacking: where the caller is", INTERPRETED, "	c->pc = c->jvm.interpreter_start;\n", "", TESTS),
     Mutant("unpacking: the caller is lost", INTERPRETED, "	c->pc = pc;\n\treturn stop;", "	return stop;", TESTS),
-    Mutant("unpacking: an array of any size", LAYOUT, "if (!fits(array) || element > array)", "if (element > array)", TOLD),
-    Mutant("unpacking: elements longer than all", LAYOUT, "if (!fits(array) || element > array)", "if (!fits(array))", TOLD),
-    Mutant("unpacking: an offset of any size", LAYOUT, " ||\n\t\t    !fits(offset))", ")", TOLD),
+    Mutant("unpacking: an array of any size", LAYOUT, "if (!is_offset(array) || element > array)", "if (element > array)", TOLD),
+    Mutant("unpacking: elements longer than all", LAYOUT, "if (!is_offset(array) || element > array)", "if (!is_offset(array))", TOLD),
+    Mutant("unpacking: an offset of any size", LAYOUT, " ||\n\t\t    !is_offset(offset))", ")", TOLD),
     Mutant("unpacking: half of it is enough", LAYOUT, "		*unpacking = (struct wire_unpacking){ 0 };", "		;", TOLD),
     Mutant("unpacking: the thread's own word of now", STACK, "jvm->unpacking.array, miss->unpacking }", "0, miss->unpacking }", STACKS),
     Mutant("unpacking: a word that nobody knows", STACK, "miss->unpacking != WIRE_MISS_UNKNOWN && jvm->unpacking.array", "jvm->unpacking.array", STACKS),

@@ -13,7 +13,7 @@ import collections
 import time
 
 from fetch import Unavailable
-from programs import PROGRAMS, Beside
+from programs import PROGRAMS, Beside, accepts, tomcat_command
 from hp import *
 import gates
 from java_calls import of_jdk
@@ -170,6 +170,59 @@ def register(program):
 
 for each in PROGRAMS:
     register(each)
+
+
+# --- from the first instruction on ----------------------------------------------------------
+
+
+# Of one start; a JVM that is new has its first walks finished by userspace.
+STARTS, START_SECONDS = 3, 8
+
+
+def check_start(version):
+    """Tomcat, recorded from its exec on until it serves: all of its stacks, from the first one on."""
+    need_root()
+    home = jdk(version)
+    row, pairs = Row(), None
+    for _ in range(STARTS):
+        directory = temp_dir()
+        try:
+            argv, env, port = tomcat_command(home, directory)
+        except Unavailable as error:
+            skip(str(error))
+        path, stats_path = os.path.join(directory, "x.jfr"), os.path.join(directory, "stats.json")
+        recorder = Beside([HOSTPROF, "record", "-F", FREQUENCY, "--agent=never", "-o", path, "--stats", stats_path, "--",
+                           "timeout", "-k", "5", START_SECONDS, *argv], os.path.join(directory, "log"), env=env)
+        recorder.wait_for(lambda: accepts(port))
+        jvm, = below(recorder.pid, "java")
+        class_path = jars_of(jvm)
+        recorder.popen.wait(60)
+        stats = read_json(stats_path)
+        row.add_dropped(gates.dropped(stats))
+        text = hostprof("report", path, "-f", "collapsed", "-o", "-", "-t", "--annotate", "--no-normalize", timeout=300).out
+        pairs = pairs or Pairs(of_jdk(home, class_path))
+        lines = [(line, judge(line.frames)) for line in of_pid(parse_collapsed(text), jvm)]
+        pairs.load([line.frames for line, verdict in lines if verdict == WHOLE])
+        for line, verdict in lines:
+            row.add(line, verdict.why or pairs.wrong(line))
+    row.pairs.update(pairs.counts)
+    name = f"start on {version}"
+    print_table({name: row})
+    print_reasons(name, row)
+    bad, samples = row.unfinished(), row.counts["samples"]
+    expect(samples >= 2000, f"only {samples} samples")
+    expect(row.counts["java"] >= 0.2 * samples, f"{row.counts['java']} of {samples} samples have a Java frame")
+    expect(bad <= gates.most_bad(samples), f"{bad} of {samples} are not whole; {gates.most_bad(samples)} may be")
+
+
+@test
+def tomcat_from_exec_17():
+    check_start(17)
+
+
+@test
+def tomcat_from_exec_25():
+    check_start(25)
 
 
 @test

@@ -34,7 +34,9 @@ SYSTEM = re.compile(r"\[(?:libc|libm|libz|ld-linux-x86-64|libstdc\+\+)\.so[\d.]*
 METHOD = re.compile(r"(?!.*\.(?:part|isra|constprop|cold|llvm)\b)[\w$/]+(?:\.[\w$/+]+)*\.[\w$<>]+")
 # All that these native methods do is to jump there (java.base/unix/native/libnio/ch/NativeThread.c; JNA's dispatch.c).
 JUMPS = {"pthread_self": re.compile(r"sun\.nio\.ch\.NativeThread\.current0?"),
-         "malloc": re.compile(r"com\.sun\.jna\.Native\.malloc"), "free": re.compile(r"com\.sun\.jna\.Native\.free")}
+         "malloc": re.compile(r"com\.sun\.jna\.Native\.malloc"),
+         # So does what a method calls that was entered in its loop (SharedRuntime::OSR_migration_end()): any may be.
+         "free": re.compile(r".*")}
 
 Verdict = collections.namedtuple("Verdict", "kind why")  # kind: whole, unfinished, stackless
 WHOLE, STACK_LESS = Verdict("whole", ""), Verdict("stackless", "")

@@ -15,6 +15,8 @@ MADE = re.compile(r".*(?:/0x[0-9a-f]+|\.0x[0-9a-f]+|\$\$Lambda.*|\$Proxy\d+|\$\$
 # Who calls whatever a method handle, a reflective object or the JVM itself stands for.
 CALLS_ANY = re.compile(r"java\.lang\.invoke\.|java\.lang\.reflect\.(?:Method|Constructor)\.|(?:jdk\.internal|sun)\.reflect\.|"
                        r"java\.lang\.Class(?:Loader)?\.(?:newInstance|loadClass)|jdk\.internal\.vm\.Continuation\.enter")
+# A yield ends where the virtual thread was entered, its frames being in the heap (generate_cont_doYield() in cpu/x86).
+ENDS = {("jdk.internal.vm.Continuation.run", "jdk.internal.vm.Continuation.doYield")}
 POLYMORPHIC = re.compile(r"java\.lang\.invoke\.(?:MethodHandle|VarHandle)\.")
 
 
@@ -81,7 +83,7 @@ class Pairs:
         """right, wrong, or why nobody can say."""
         if any(MADE.match(owner_of(method)) or is_hidden(owner_of(method)) for method in (caller, callee)):
             return "made at run time"
-        if CALLS_ANY.match(caller) or callee.endswith(".<clinit>"):
+        if (caller, callee) in ENDS or CALLS_ANY.match(caller) or callee.endswith(".<clinit>"):
             return "calls anything"
         if caller not in self.calls.callees or callee not in self.calls.callees:
             return "no class file"

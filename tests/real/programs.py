@@ -131,14 +131,19 @@ def tomcat_base(home, directory, port, connector):
     return base
 
 
-def start_tomcat(name, java_home, directory, seconds, connector=""):
+def tomcat_command(java_home, directory, connector=""):
+    """Its words, their environment, the port of it."""
     home = unpack("tomcat", artifact("tomcat-archive", "org.apache.tomcat:tomcat:11.0.24:tar.gz"))
     home, = glob.glob(os.path.join(home, "apache-tomcat-*"))
     port = free_port()
     env = {**os.environ, "JAVA_HOME": java_home, "CATALINA_HOME": home, "JAVA_OPTS": HEAP,
            "CATALINA_BASE": tomcat_base(home, directory, port, connector)}
-    server = Beside([os.path.join(home, "bin", "catalina.sh"), "run"],
-                    os.path.join(directory, "tomcat.log"), env=env)
+    return [os.path.join(home, "bin", "catalina.sh"), "run"], env, port
+
+
+def start_tomcat(name, java_home, directory, seconds, connector=""):
+    argv, env, port = tomcat_command(java_home, directory, connector)
+    server = Beside(argv, os.path.join(directory, "tomcat.log"), env=env)
     server.wait_for(lambda: accepts(port))
     page = "/examples/jsp/jsp2/el/basic-arithmetic.jsp"
     return Running({name: server.pid}, http_load(port, page, seconds, directory))

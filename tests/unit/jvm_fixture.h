@@ -25,6 +25,7 @@ struct fake_jvm {
 	/* Variables that statics lead to. */
 	uint64_t at_code, at_heaps, at_low, at_high, at_major, at_call_stub, at_barrier, at_enter;
 	uint64_t at_threads, at_version, at_preempt;
+	uint64_t array_bytes, element_bytes; /* of a vframeArray */
 	bool stripped; /* exports nothing of continuations but JavaThread::_vthread */
 };
 
@@ -369,8 +370,8 @@ static inline void jvm_fill_tables(struct fake_jvm *f, const struct jvm_fields *
 				     { "InterpreterCodelet", 16 },
 				     { "HeapBlock", 0 },
 				     { "JVMFlag", 32 },
-				     { "vframeArray", f->release >= 25 ? 5160 : 5464 },
-				     { "vframeArrayElement", f->release >= 25 ? 96 : 88 } };
+				     { "vframeArray", f->array_bytes },
+				     { "vframeArrayElement", f->element_bytes } };
 
 	types[3].size = jvm_header(f);
 	if (f->release == 8)
@@ -386,6 +387,8 @@ static inline struct fake_jvm *fake_jvm_fill(uint32_t release, bool stripped)
 
 	f->release = release;
 	f->stripped = stripped;
+	f->array_bytes = release >= 25 ? 5160 : 5464;
+	f->element_bytes = release >= 25 ? 96 : 88;
 	jvm_alloc(f);
 	jvm_fill(f);
 	jvm_add_shape(f, &fields);

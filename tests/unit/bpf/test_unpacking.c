@@ -170,12 +170,21 @@ static void what_nobody_tells(void **state)
 	begin_frames(1);
 	world.jvm.unpacking.bci = 8 * 500;
 	expect_nameless();
-	/* More than are counted. */
-	begin_frames(UNPACKING_MAX_FRAMES + 1);
+}
+
+/* The number of the last that is counted is none of a blob's; more have no names. */
+static void more_than_are_counted(void **state)
+{
+	struct unpacking_frame frame;
+
+	(void)state;
+	begin_frames(253);
 	put_int(world_word(ARRAY_WORD) + ARRAY_FRAMES, 1000);
-	world.unpacks = UNPACKING_MAX_FRAMES;
-	assert_int_equal(unpacking_look(&world, &world_memory, &(struct unpacking_frame){ 0 }),
-			 UNPACKING_EMPTY);
+	world.jvm.unpacking.element_bytes = 0;
+	assert_int_equal(unpacking_look(&world, &world_memory, &frame), UNPACKING_TOLD);
+	assert_true(frame.method == method_of(0));
+	assert_int_equal(world.unpacks, 254);
+	assert_int_equal(unpacking_look(&world, &world_memory, &frame), UNPACKING_EMPTY);
 }
 
 /* Elsewhere a last sp of 0 means nothing. */
@@ -215,8 +224,7 @@ static void while_they_are_pushed(void **state)
 	/* A chain that goes round. */
 	begin_frames(UNPACKING_FROM_LEAF);
 	world_stack[FP_WORD] = world_word(FP_WORD);
-	put_int(world_word(ARRAY_WORD) + ARRAY_FRAMES, UNPACKING_MAX_CHAIN);
-	assert_int_equal(unpacking_first(&world, &world_memory, UNPACKING_MAX_CHAIN), 0);
+	assert_int_equal(unpacking_first(&world, &world_memory, 64), 0);
 }
 
 /* Which walks come here: below native code of a blob, or in the blob itself. */
@@ -279,6 +287,7 @@ int main(void)
 		cmocka_unit_test(no_bytecode),
 		cmocka_unit_test(frames_that_are_written),
 		cmocka_unit_test(what_nobody_tells),
+		cmocka_unit_test(more_than_are_counted),
 		cmocka_unit_test(frames_elsewhere),
 		cmocka_unit_test(while_they_are_pushed),
 		cmocka_unit_test(above_which_frames),

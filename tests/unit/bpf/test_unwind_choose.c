@@ -38,7 +38,8 @@ static void what_a_walk_begins_with(void **state)
 	assert_int_equal(c->regs_kept, 1);
 	assert_int_equal(c->anchor_own, 1);
 	assert_true(!c->linked && !c->guessed && c->stack_top == 0 && !c->missed && !c->native &&
-		    !c->unpacks && !c->unpacking_live && !c->has_anchor);
+		    !c->unpacks && !c->unpacking_live && !c->unpacking_next && !c->unpacking_end &&
+		    !c->has_anchor);
 	assert_true(c->no_trampoline == 0 && c->window_at == 0 && c->blob_at == 0);
 	assert_true(c->range.start == 0 && c->range.end == 0);
 	assert_true(c->thread == 0 && c->anchor_at == 0 && c->far_pc == 0);

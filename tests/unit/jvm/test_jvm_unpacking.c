@@ -2,100 +2,92 @@
 /* What a JVM tells of the frames that it puts in the place of compiled ones: all of it, or nothing counts. */
 #include "test.h"
 
-#include "fake_vm.h"
-#include "jvm/layout/jvm_unpacking.h"
+#include "jvm/layout/jvm_layout_read.h"
+#include "jvm_fixture.h"
 
 #define FIELDS 4
-#define TYPES  2
 
-static struct fake_field fields[FIELDS];
-static struct fake_type types[TYPES];
+static const struct {
+	const char *type, *name;
+} fields[FIELDS] = {
+	{ "JavaThread", "_vframe_array_head" },
+	{ "vframeArray", "_frames" },
+	{ "vframeArrayElement", "_bci" },
+	{ "vframeArrayElement", "_method" },
+};
 
-/* As JDK 17 says. */
-static void begin(void)
+/* Of JDK 17, which tells CHANGED of these as OFFSET, -1: not at all, and these sizes. */
+static struct wire_unpacking told(unsigned int changed, int64_t offset, uint64_t array,
+				  uint64_t element)
 {
-	const struct fake_field told[FIELDS] = {
-		{ "JavaThread", "_vframe_array_head", 712, 0 },
-		{ "vframeArray", "_frames", 172, 0 },
-		{ "vframeArrayElement", "_bci", 48, 0 },
-		{ "vframeArrayElement", "_method", 56, 0 },
-	};
-	const struct fake_type sizes[TYPES] = { { "vframeArray", 5464 },
-						{ "vframeArrayElement", 88 } };
+	struct fake_jvm *f = fake_jvm_fill(17, false);
+	struct jvm_fields all = { .count = 0 };
+	struct jvm_layout layout;
+	struct err err = { 0 };
 
-	memcpy(fields, told, sizeof(told));
-	memcpy(types, sizes, sizeof(sizes));
+	jvm_add_shape(f, &all);
+	jvm_add_statics(f, &all);
+	f->array_bytes = array;
+	f->element_bytes = element;
+	for (size_t i = 0; changed < FIELDS && i < all.count; i++) {
+		if (strcmp(all.items[i].type, fields[changed].type) ||
+		    strcmp(all.items[i].name, fields[changed].name))
+			continue;
+		if (offset < 0)
+			all.items[i].type = "Other";
+		else
+			all.items[i].value = (uint64_t)offset;
+	}
+	jvm_fill_tables(f, &all);
+	assert_int_equal(vmstructs_open_memory(&f->vm.fake.memory, f->vm.symbols, &f->vm.vs), 0);
+	assert_int_equal(jvm_layout_read(f->vm.vs, &layout, &err), 0);
+	fake_jvm_free(f);
+	return layout.wire.unpacking;
 }
 
-static struct wire_unpacking read_told(void)
+static struct wire_unpacking told_sizes(uint64_t array, uint64_t element)
 {
-	struct jvm_layout layout = { .const_method_bytes = 48 };
-	static struct fake_vm vm;
-
-	fake_init(&vm.fake);
-	fake_vm_open(&vm, fields, FIELDS, types, TYPES);
-	jvm_unpacking_read(vm.vs, &layout);
-	fake_vm_release(&vm);
-	return layout.wire.unpacking;
+	return told(FIELDS, 0, array, element);
 }
 
 static void where_things_lie(void **state)
 {
-	struct wire_unpacking told;
+	struct wire_unpacking unpacking = told_sizes(5464, 88);
 
 	(void)state;
-	begin();
-	told = read_told();
-	assert_int_equal(told.array, 712);
-	assert_int_equal(told.frames, 172);
-	assert_int_equal(told.elements, 5376);
-	assert_int_equal(told.element_bytes, 88);
-	assert_int_equal(told.method, 56);
-	assert_int_equal(told.bci, 48);
-	assert_int_equal(told.bytecodes, 48);
+	assert_int_equal(unpacking.array, 712);
+	assert_int_equal(unpacking.frames, 172);
+	assert_int_equal(unpacking.elements, 5376);
+	assert_int_equal(unpacking.element_bytes, 88);
+	assert_int_equal(unpacking.method, 56);
+	assert_int_equal(unpacking.bci, 48);
+	assert_int_equal(unpacking.bytecodes, 56);
 }
 
-static void expect_nothing(void)
+static void expect_nothing(struct wire_unpacking unpacking)
 {
 	const struct wire_unpacking none = { 0 };
-	struct wire_unpacking told = read_told();
 
-	assert_memory_equal(&told, &none, sizeof(none));
-	begin();
+	assert_memory_equal(&unpacking, &none, sizeof(none));
 }
 
 static void one_of_them_is_missing(void **state)
 {
 	(void)state;
-	begin();
 	for (unsigned int i = 0; i < FIELDS; i++) {
-		fields[i].name = "_other";
-		expect_nothing();
-		fields[i].value = 0x10000;
-		expect_nothing();
-		fields[i].value = 0xffff;
-		assert_int_equal(read_told().element_bytes, 88);
-		begin();
-	}
-	for (unsigned int i = 0; i < TYPES; i++) {
-		types[i].name = "Other";
-		expect_nothing();
+		expect_nothing(told(i, -1, 5464, 88));
+		expect_nothing(told(i, 0x10000, 5464, 88));
+		assert_int_equal(told(i, 0xffff, 5464, 88).element_bytes, 88);
 	}
 }
 
 static void sizes_that_cannot_be(void **state)
 {
 	(void)state;
-	begin();
-	types[0].size = 0x10000;
-	expect_nothing();
-	types[0].size = 87;
-	expect_nothing();
-	types[1].size = 5464;
-	assert_int_equal(read_told().elements, 0);
-	begin();
-	types[0].size = 0xffff;
-	assert_int_equal(read_told().elements, 0xffff - 88);
+	expect_nothing(told_sizes(0x10000, 88));
+	expect_nothing(told_sizes(87, 88));
+	assert_int_equal(told_sizes(88, 88).elements, 0);
+	assert_int_equal(told_sizes(0xffff, 88).elements, 0xffff - 88);
 }
 
 int main(void)

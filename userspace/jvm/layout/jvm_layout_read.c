@@ -9,7 +9,6 @@
 #include "jvm/layout/jvm_entries.h"
 #include "jvm/layout/jvm_heaps.h"
 #include "jvm/layout/jvm_stubs.h"
-#include "jvm/layout/jvm_unpacking.h"
 #include "jvm/layout/vm_flags.h"
 
 /* The interpreter takes 100 to 262 kB. */
@@ -245,7 +244,6 @@ int jvm_layout_read(const struct vmstructs *vs, struct jvm_layout *ret_layout, s
 	layout.symbol_mask = layout.symbol_length ? SYMBOL_MASK : SYMBOL_MASK_JDK_11;
 	layout.unsigned5_bias = layout.feature_release >= UNSIGNED5_BIAS_SINCE;
 	fill_wire(&layout);
-	jvm_unpacking_read(vs, &layout);
 	*ret_layout = layout;
 	return 0;
 }

@@ -42,6 +42,69 @@ static void read_thread_fields(const struct vmstructs *vs, struct wire_jvm *wire
 	}
 }
 
+/* --- frames that are put in place: bpf/hotspot/unpacking.h --- */
+
+#define SLOT(name) offsetof(struct wire_unpacking, name)
+
+static const struct {
+	const char *type, *field;
+	size_t slot;
+} unpacking_fields[] = {
+	{ "JavaThread", "_vframe_array_head", SLOT(array) },
+	{ "vframeArray", "_frames", SLOT(frames) },
+	{ "vframeArrayElement", "_method", SLOT(method) },
+	{ "vframeArrayElement", "_bci", SLOT(bci) },
+};
+
+#undef SLOT
+
+static bool is_offset(uint64_t value)
+{
+	return value <= UINT16_MAX;
+}
+
+static bool read_unpacking_fields(const struct vmstructs *vs, struct wire_unpacking *unpacking)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(unpacking_fields); i++) {
+		uint16_t *slot = (uint16_t *)(void *)((char *)unpacking + unpacking_fields[i].slot);
+		uint64_t offset;
+
+		if (vmstructs_field_offset(vs, unpacking_fields[i].type, unpacking_fields[i].field,
+					   &offset) < 0 ||
+		    !is_offset(offset))
+			return false;
+		*slot = (uint16_t)offset;
+	}
+	return true;
+}
+
+/* Nothing tells where the elements begin; but the last member of a vframeArray is the first one of them. */
+static bool read_unpacking_elements(const struct vmstructs *vs, struct wire_unpacking *unpacking)
+{
+	uint64_t array, element;
+
+	if (vmstructs_sizeof(vs, "vframeArray", &array) < 0 ||
+	    vmstructs_sizeof(vs, "vframeArrayElement", &element) < 0)
+		return false;
+	if (!is_offset(array) || element > array)
+		return false;
+	unpacking->elements = (uint16_t)(array - element);
+	unpacking->element_bytes = (uint16_t)element;
+	return true;
+}
+
+/* All of it, or nothing: then such frames have no names. */
+static void read_unpacking(const struct vmstructs *vs, struct jvm_layout *layout)
+{
+	struct wire_unpacking *unpacking = &layout->wire.unpacking;
+
+	unpacking->bytecodes = (uint16_t)layout->const_method_bytes;
+	if (!read_unpacking_fields(vs, unpacking) || !read_unpacking_elements(vs, unpacking))
+		*unpacking = (struct wire_unpacking){ 0 };
+}
+
+/* --- stubs --- */
+
 /* The pointer in a static field; 0 when there is no such field, or nothing in it yet. */
 static uint64_t static_or_zero(const struct vmstructs *vs, const char *type, const char *field)
 {
@@ -122,6 +185,7 @@ int jvm_stubs_read(const struct vmstructs *vs, struct jvm_layout *layout, struct
 	if (r < 0)
 		return err_sys(err, r, "cannot read where the JVM's call stub is");
 	read_thread_fields(vs, wire);
+	read_unpacking(vs, layout);
 	layout->provisional = false;
 	if (has_continuations(vs)) {
 		read_continuations(vs, layout);

@@ -12,6 +12,8 @@ DIGEST = "userspace/elf/cfi_digest.c"
 
 DECODED = ["test_infer_code"]
 FLOWS = ["test_infer_flow"]
+POINTERS = "userspace/elf/infer/infer_pointers.c"
+POINTS = ["test_infer_pointers"]
 FILES = ["test_infer_file"]
 
 MUTANTS = [
@@ -44,4 +46,20 @@ MUTANTS = [
     Mutant("infer: it takes any time", FILE, "if (infer->spent_ns > MAX_SPENT_NS)", "if (0)", FILES),
     Mutant("infer: a digest without the code", DIGEST, "digest_bytes(gaps->digest, gaps->reader, offset, len);", ";", FILES),
     Mutant("infer: a digest without symbols", DIGEST, "digest_words(digest, infer->begins.items, infer->begins.len);", ";", FILES),
+    Mutant("infer: a digest without pointers", DIGEST, "digest_words(digest, infer->pointers.v.items, infer->pointers.v.len);", ";", FILES),
+    Mutant("infer: data points to nothing", FLOW, "flow->walk.flags[at] |= INFER_POINTED;", ";", FLOWS),
+    Mutant("infer: functions begin anywhere", FLOW, "infer_walk_may_begin(&flow->walk, at) && saves_first(flow, at)", "saves_first(flow, at)", FLOWS),
+    Mutant("infer: data points to any code", FLOW, "if (at >= 0 && saves_first(flow, (uint32_t)at))", "if (at >= 0)", FLOWS),
+    Mutant("infer: a few gaps are worth the data", FILE, "return gaps > code / LARGE_GAPS;", "return true;", FILES),
+    Mutant("infer: no gaps are worth the data", FILE, "return gaps > code / LARGE_GAPS;", "return false;", FILES),
+    Mutant("infer: pointers to anywhere", POINTERS, "word - search->code[i].address < search->code[i].size &&", "", POINTS),
+    Mutant("infer: any number of pointers", POINTERS, "search->pointers->v.len < INFER_MAX_POINTERS)", "1)", POINTS),
+    Mutant("infer: words anywhere", POINTERS, "uint64_t skipped = -section->address % sizeof(words[0]), n;", "uint64_t skipped = 0, n;", POINTS),
+    Mutant("infer: code has pointers", POINTERS, "!(header->sh_flags & SHF_EXECINSTR);", "true;", POINTS),
+    Mutant("infer: all relocations are pointers", POINTERS, "if (ELF64_R_TYPE(relocs[i].r_info) == R_X86_64_RELATIVE)", "if (1)", POINTS),
+    Mutant("infer: a pointer is there twice", POINTERS, "if (!kept || pointers->v.items[kept - 1] != pointers->v.items[i])", "if (1)", POINTS),
+    Mutant("infer: pointers are in no order", POINTERS, "infer_addresses_sort(pointers->v.items, pointers->v.len);", ";", POINTS),
+    Mutant("infer: all files are small", FLOW, "aligned < begins / 2;", "true;", FLOWS),
+    Mutant("infer: no file is small", FLOW, "aligned < begins / 2;", "false;", FLOWS),
+    Mutant("infer: one function tells of all", FLOW, "#define LEAST_BEGINS 16", "#define LEAST_BEGINS 15", FLOWS),
 ]

@@ -94,6 +94,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Known functions lie in the code. */
 	while (piece.entry_count < count && entries[piece.entry_count] < piece.len)
 		piece.entry_count++;
+	/* Where none begins at the first byte the second half of them is but pointed to. */
+	if (!piece.begins) {
+		piece.pointed_count = piece.entry_count / 2;
+		piece.entry_count -= piece.pointed_count;
+		piece.pointed = entries + piece.entry_count;
+	}
 	check_code(&piece);
 	infer_flow_rows(&piece, &rows);
 	check_rows(&piece, &rows);

@@ -29,7 +29,8 @@ struct cfi_parts {
 	const char *section; /* one more section of that name, with this in it */
 	const void *section_data;
 	size_t section_len;
-	uint8_t text; /* what the text is filled with */
+	uint64_t section_flags; /* 0: it is not loaded */
+	uint8_t text;		/* what the text is filled with */
 	const struct cfi_symbol *symbols;
 	size_t symbol_count;
 	bool symbols_untyped; /* STT_NOTYPE, as assemblers make them */
@@ -107,8 +108,9 @@ static inline void cfi_elf_frames(struct cfi_elf *elf, const struct cfi_parts *p
 		cfi_elf_section(elf, ".debug_frame", header);
 	}
 	if (parts->section) {
-		header.sh_flags = header.sh_addr = 0;
+		header.sh_flags = parts->section_flags;
 		header.sh_offset = cfi_elf_add(elf, parts->section_data, parts->section_len);
+		header.sh_addr = header.sh_flags ? header.sh_offset : 0;
 		header.sh_size = parts->section_len;
 		cfi_elf_section(elf, parts->section, header);
 	}

@@ -127,8 +127,9 @@ static void digest_code(struct digest *digest, struct cfi_file *file)
 
 	if (!infer->reader)
 		return;
-	infer_file_read_symbols(infer);
+	infer_file_read_places(infer);
 	digest_words(digest, infer->begins.items, infer->begins.len);
+	digest_words(digest, infer->pointers.v.items, infer->pointers.v.len);
 	infer_file_for_each_gap(infer, digest_gap, &gaps);
 }
 

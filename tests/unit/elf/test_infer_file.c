@@ -132,6 +132,33 @@ static void symbols_say_where_functions_begin(void **state)
 	}
 }
 
+/* Two that do not return: only data says where the second begins, and only that of a file most of whose code nobody describes is looked at. */
+INFER_CASE(round_and_round,
+	   "push %rbx\n mov %rdi,%rbx\n call *%rax\n"
+	   "push %rbp\n push %rbx\n sub $8,%rsp\n .Lround: call *%rax\n jmp .Lround");
+#define ROUND 6
+
+static void data_says_where_functions_begin(void **state)
+{
+	const uint64_t word = 0x1203 + ROUND;
+	struct world w;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		set_up(&w);
+		add_symbol(&w, 0x1203);
+		w.parts.section = ".data";
+		w.parts.section_data = &word;
+		w.parts.section_len = sizeof(word);
+		w.parts.section_flags = i ? SHF_ALLOC | SHF_WRITE : 0;
+		frames_fde(&w.f, 0x1400, i == 2 ? 0x3a00 : 0x3000, PROGRAM(DW_CFA_nop));
+		frames_open(&w.f, &w.parts, true);
+		put_code(&w, 0x1203, round_and_round_begin, round_and_round_end);
+		expect_rule(&w, word, i == 1 ? "rsp+8" : "rsp+16 rbx 2");
+		tear_down(&w);
+	}
+}
+
 /* Over the end of a page, and over that of what is looked at in one piece. */
 static void a_function_in_two_pages(void **state)
 {
@@ -149,12 +176,16 @@ static void a_function_in_two_pages(void **state)
 	tear_down(&w);
 }
 
-static struct cfi_digest digest_with(uint64_t changed, bool symbol)
+static struct cfi_digest digest_pointing(uint64_t changed, bool symbol, uint64_t word)
 {
 	struct cfi_digest digest;
 	struct world w;
 
 	set_up(&w);
+	w.parts.section = ".data";
+	w.parts.section_data = &word;
+	w.parts.section_len = sizeof(word);
+	w.parts.section_flags = SHF_ALLOC | SHF_WRITE;
 	add_symbol(&w, symbol ? 0x1400 : 0x1410);
 	frames_fde(&w.f, 0x1000, 0x200, PROGRAM(DW_CFA_nop));
 	frames_open(&w.f, &w.parts, true);
@@ -165,7 +196,12 @@ static struct cfi_digest digest_with(uint64_t changed, bool symbol)
 	return digest;
 }
 
-/* What is not described counts, to the byte, and symbols do. */
+static struct cfi_digest digest_with(uint64_t changed, bool symbol)
+{
+	return digest_pointing(changed, symbol, 0x1300);
+}
+
+/* What is not described counts, to the byte, and symbols do, and words that lead into it. */
 static void digests_are_of_the_code(void **state)
 {
 	const struct cfi_digest plain = digest_with(0, true);
@@ -181,6 +217,8 @@ static void digests_are_of_the_code(void **state)
 	other = digest_with(0x11ff, true);
 	assert_memory_equal(&other, &plain, sizeof(plain));
 	other = digest_with(0, false);
+	assert_memory_not_equal(&other, &plain, sizeof(plain));
+	other = digest_pointing(0, true, 0x1301);
 	assert_memory_not_equal(&other, &plain, sizeof(plain));
 }
 
@@ -231,6 +269,7 @@ int main(void)
 		cmocka_unit_test(short_gaps_are_left_alone),
 		cmocka_unit_test(padding_is_not_looked_at),
 		cmocka_unit_test(symbols_say_where_functions_begin),
+		cmocka_unit_test(data_says_where_functions_begin),
 		cmocka_unit_test(a_function_in_two_pages),
 		cmocka_unit_test(digests_are_of_the_code),
 		cmocka_unit_test(what_is_kept_has_an_end),

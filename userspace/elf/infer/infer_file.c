@@ -14,6 +14,8 @@
 #define MAX_SECTIONS	 64
 #define MAX_SYMBOLS_READ (1U << 18)
 #define SYMBOLS_READ	 512 /* in one piece */
+/* Of a file's code, as one in so many: what no call frame information describes is more than some assembler. */
+#define LARGE_GAPS 8
 /* All chunks of one file together. */
 #define MAX_SPENT_NS (2 * NSEC_PER_SEC)
 
@@ -55,6 +57,7 @@ void infer_file_open(struct infer_file *infer, struct cfi_reader *reader, struct
 	if (main)
 		vec_push(&infer->begins, main);
 	find_code(infer, elf);
+	infer_pointers_find(&infer->pointers, elf);
 	find_table(elf, SHT_SYMTAB, &infer->tables[0]);
 	find_table(elf, SHT_DYNSYM, &infer->tables[1]);
 }
@@ -65,12 +68,14 @@ void infer_file_release(struct infer_file *infer)
 		vec_release(&infer->chunks[i].rows.v);
 	vec_release(&infer->code);
 	vec_release(&infer->begins);
+	infer_pointers_release(&infer->pointers);
 }
 
 size_t infer_file_bytes(const struct infer_file *infer)
 {
 	size_t bytes = infer->code.cap * sizeof(infer->code.items[0]) +
-		       infer->begins.cap * sizeof(infer->begins.items[0]);
+		       infer->begins.cap * sizeof(infer->begins.items[0]) +
+		       infer_pointers_bytes(&infer->pointers);
 
 	for (size_t i = 0; i < INFER_CHUNKS; i++)
 		bytes += infer->chunks[i].rows.v.cap * sizeof(struct infer_row);
@@ -106,39 +111,54 @@ static void read_table(struct infer_file *infer, const struct infer_section *tab
 	}
 }
 
-static int compare_addresses(const void *a, const void *b)
+void infer_file_for_each_gap(struct infer_file *infer,
+			     void (*fn)(uint64_t offset, uint64_t len, void *data), void *data)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	struct infer_gaps gaps = { VEC_INIT };
+	const struct infer_section *section;
+	const struct infer_gap *gap;
 
-	return (x > y) - (x < y);
+	vec_for_each (section, &infer->code) {
+		infer_gaps_find(infer->layers, ARRAY_SIZE(infer->layers), section->address,
+				section->address + section->size, &gaps);
+		vec_for_each (gap, &gaps.v)
+			fn(section->offset + (gap->start - section->address), gap->end - gap->start,
+			   data);
+	}
+	vec_release(&gaps.v);
 }
 
-void infer_file_read_symbols(struct infer_file *infer)
+static void add_gap(uint64_t offset, uint64_t len, void *data)
 {
-	if (infer->symbols_read)
+	uint64_t *sum = data;
+
+	(void)offset;
+	*sum += len;
+}
+
+/* Are gaps a part of the code that is worth a look through all of the data? */
+static bool has_large_gaps(struct infer_file *infer)
+{
+	const struct infer_section *section;
+	uint64_t code = 0, gaps = 0;
+
+	vec_for_each (section, &infer->code)
+		code += section->size;
+	infer_file_for_each_gap(infer, add_gap, &gaps);
+	return gaps > code / LARGE_GAPS;
+}
+
+void infer_file_read_places(struct infer_file *infer)
+{
+	if (infer->places_read)
 		return;
-	infer->symbols_read = true;
+	infer->places_read = true;
 	for (size_t i = 0; i < ARRAY_SIZE(infer->tables); i++)
 		read_table(infer, &infer->tables[i]);
-	if (infer->begins.len)
-		qsort(infer->begins.items, infer->begins.len, sizeof(infer->begins.items[0]),
-		      compare_addresses);
-}
-
-/* The first that is not below ADDRESS. */
-static size_t find_symbol(const struct infer_file *infer, uint64_t address)
-{
-	size_t low = 0, high = infer->begins.len;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (infer->begins.items[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	infer_addresses_sort(infer->begins.items, infer->begins.len);
+	if (has_large_gaps(infer))
+		infer_pointers_read(&infer->pointers, infer->reader, infer->code.items,
+				    infer->code.len);
 }
 
 /* --- chunks ----------------------------------------------------------------------------------- */
@@ -152,13 +172,17 @@ static uint64_t own_time_ns(void)
 	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
+struct places {
+	VEC(uint32_t) v;
+};
+
 struct making {
 	struct infer_file *infer;
 	struct infer_chunk *chunk;
 	uint8_t *bytes; /* owned */
 	uint64_t left;	/* bytes that may be looked at: sections may lie over one another */
 	struct infer_rows_found found;
-	VEC(uint32_t) entries;
+	struct places entries, pointed;
 };
 
 /* From ADDRESS on, as far as that is in the chunk; in order. */
@@ -176,16 +200,14 @@ static void put_row(struct infer_chunk *chunk, uint64_t address, const struct wi
 	vec_push(&chunk->rows.v, ((struct infer_row){ at, *rule }));
 }
 
-static void find_entries(struct making *making, const struct infer_gap *gap)
+/* The addresses of a rising list that are in the gap, as offsets. */
+static void take_places(const struct infer_gap *gap, const uint64_t *addresses, size_t count,
+			struct places *ret)
 {
-	const struct infer_file *infer = making->infer;
-
-	making->entries.len = 0;
-	for (size_t i = find_symbol(infer, gap->start); i < infer->begins.len; i++) {
-		if (infer->begins.items[i] >= gap->end)
-			break;
-		vec_push(&making->entries, (uint32_t)(infer->begins.items[i] - gap->start));
-	}
+	ret->v.len = 0;
+	for (size_t i = infer_addresses_find(addresses, count, gap->start);
+	     i < count && addresses[i] < gap->end; i++)
+		vec_push(&ret->v, (uint32_t)(addresses[i] - gap->start));
 }
 
 /* What compilers and linkers put between functions, and no code. */
@@ -201,6 +223,7 @@ static void make_gap(struct making *making, const struct infer_section *section,
 		     const struct infer_gap *gap, bool begins)
 {
 	const struct wire_rule none = { .kind = WIRE_RULE_NONE };
+	const struct infer_file *infer = making->infer;
 	struct infer_piece piece = { .bytes = making->bytes,
 				     .begins = begins,
 				     .address = gap->start };
@@ -209,12 +232,15 @@ static void make_gap(struct making *making, const struct infer_section *section,
 	if (gap->end - gap->start > making->left)
 		return;
 	making->left -= gap->end - gap->start;
-	find_entries(making, gap);
-	piece.entries = making->entries.items;
-	piece.entry_count = making->entries.len;
-	piece.len = cfi_reader_copy(making->infer->reader,
-				    section->offset + (gap->start - section->address),
-				    making->bytes, gap->end - gap->start);
+	take_places(gap, infer->begins.items, infer->begins.len, &making->entries);
+	take_places(gap, infer->pointers.v.items, infer->pointers.v.len, &making->pointed);
+	piece.entries = making->entries.v.items;
+	piece.entry_count = making->entries.v.len;
+	piece.pointed = making->pointed.v.items;
+	piece.pointed_count = making->pointed.v.len;
+	piece.len =
+		cfi_reader_copy(infer->reader, section->offset + (gap->start - section->address),
+				making->bytes, gap->end - gap->start);
 	if (is_padding(making->bytes, piece.len))
 		return;
 	infer_flow_rows(&piece, &making->found);
@@ -251,14 +277,15 @@ static void make_chunk(struct infer_file *infer, struct infer_chunk *chunk, uint
 	chunk->rows.v.len = 0;
 	if (infer->spent_ns > MAX_SPENT_NS)
 		return;
-	infer_file_read_symbols(infer);
+	infer_file_read_places(infer);
 	making.left = CHUNK_BYTES + 2 * BESIDE_BYTES;
 	making.bytes = xmalloc(making.left);
 	vec_for_each (section, &infer->code)
 		make_section(&making, section);
 	free(making.bytes);
 	vec_release(&making.found.v);
-	vec_release(&making.entries);
+	vec_release(&making.entries.v);
+	vec_release(&making.pointed.v);
 	infer->spent_ns += own_time_ns() - begin_ns;
 }
 
@@ -354,21 +381,4 @@ void infer_file_fill(struct infer_file *infer, uint64_t page, struct cfi_rows *r
 	}
 	cfi_rows_fill(rows, &found);
 	vec_release(&found.v);
-}
-
-void infer_file_for_each_gap(struct infer_file *infer,
-			     void (*fn)(uint64_t offset, uint64_t len, void *data), void *data)
-{
-	struct infer_gaps gaps = { VEC_INIT };
-	const struct infer_section *section;
-	const struct infer_gap *gap;
-
-	vec_for_each (section, &infer->code) {
-		infer_gaps_find(infer->layers, ARRAY_SIZE(infer->layers), section->address,
-				section->address + section->size, &gaps);
-		vec_for_each (gap, &gaps.v)
-			fn(section->offset + (gap->start - section->address), gap->end - gap->start,
-			   data);
-	}
-	vec_release(&gaps.v);
 }

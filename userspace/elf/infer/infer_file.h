@@ -9,13 +9,10 @@
 #include "elf/cfi/cfi_layer.h"
 #include "elf/elf_file.h"
 #include "elf/infer/infer_flow.h"
+#include "elf/infer/infer_pointers.h"
 
 /* Chunks that are kept: who asks for a page mostly asks for its neighbours. */
 #define INFER_CHUNKS 4
-
-struct infer_section {
-	uint64_t address, offset, size;
-};
 
 struct infer_chunk {
 	uint64_t start; /* 0 bytes of it: free */
@@ -28,8 +25,9 @@ struct infer_file {
 	struct cfi_layer *layers[2]; /* borrowed: what they describe is left alone */
 	VEC(struct infer_section) code;
 	struct infer_section tables[2]; /* of symbols */
-	bool symbols_read;
+	bool places_read;
 	VEC(uint64_t) begins; /* of functions by symbols, and of main; rising */
+	struct infer_pointers pointers;
 	struct infer_chunk chunks[INFER_CHUNKS];
 	uint64_t uses, spent_ns;
 };
@@ -43,9 +41,10 @@ size_t infer_file_bytes(const struct infer_file *infer);
 /* Fill up ROWS of the page that begins at PAGE where they have nothing to say. */
 void infer_file_fill(struct infer_file *infer, uint64_t page, struct cfi_rows *rows);
 
-/* Call FN for every part of the code that no call frame information describes; all that rows are inferred from is there, and in begins. */
+/* Call FN for every part of the code that no call frame information describes; all that rows are inferred from is there, in begins and in pointers. */
 void infer_file_for_each_gap(struct infer_file *infer,
 			     void (*fn)(uint64_t offset, uint64_t len, void *data), void *data);
-void infer_file_read_symbols(struct infer_file *infer);
+/* Read begins and pointers. */
+void infer_file_read_places(struct infer_file *infer);
 
 #endif

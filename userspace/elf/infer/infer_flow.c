@@ -11,6 +11,8 @@ enum { CALL_SIGRETURN = 15 };
 /* Of instructions that nothing leads to directly: how many states are tried, how far back they are looked for, and how far each is followed. */
 #define MAX_CANDIDATES	8
 #define MAX_TRIED_STEPS 2048
+/* So many functions tell whether they begin at multiples of 16. */
+#define LEAST_BEGINS 16
 /* Instructions up to the first push. */
 #define MAX_PROLOGUE 6
 /* Jumps to another function's begin tell of those that have no return of their own: so many in a row. */
@@ -26,6 +28,33 @@ struct flow {
 
 /* --- what is known ---------------------------------------------------------------------------- */
 
+/* Can this be in front of a function's first push? */
+static bool is_prologue(const struct infer_insn *insn)
+{
+	switch (insn->kind) {
+	case INFER_PAD:
+	case INFER_CONST:
+	case INFER_PUSH: return true;
+	case INFER_MOVE:
+	case INFER_LEA: return insn->reg != DWARF_RSP && insn->base != DWARF_RSP;
+	case INFER_PLAIN: return !insn->writes && insn->base == INFER_NO_REG;
+	default: return false;
+	}
+}
+
+/* Code that saves a register first of all. */
+static bool saves_first(const struct flow *flow, uint32_t at)
+{
+	const struct infer_insn *insn = &flow->code.v.items[at];
+	const size_t left = flow->code.v.len - at;
+
+	for (size_t i = 0; i < MIN(left, (size_t)MAX_PROLOGUE) && is_prologue(&insn[i]); i++)
+		if (insn[i].kind == INFER_PUSH)
+			return insn[i].reg == DWARF_RBX || insn[i].reg == DWARF_RBP ||
+			       (insn[i].reg >= DWARF_R12 && insn[i].reg <= DWARF_R15);
+	return false;
+}
+
 static void mark(struct flow *flow, int64_t target, unsigned int flags)
 {
 	int64_t at = target >= 0 ? infer_code_find(&flow->code, target) : -1;
@@ -34,10 +63,20 @@ static void mark(struct flow *flow, int64_t target, unsigned int flags)
 		flow->walk.flags[at] |= (uint8_t)flags;
 }
 
+static void mark_pointed(struct flow *flow, uint32_t place)
+{
+	int64_t at = infer_code_find(&flow->code, place);
+
+	if (at >= 0 && saves_first(flow, (uint32_t)at))
+		flow->walk.flags[at] |= INFER_POINTED;
+}
+
 static void mark_all(struct flow *flow)
 {
 	const struct infer_insn *insn;
 
+	for (size_t i = 0; i < flow->piece->pointed_count; i++)
+		mark_pointed(flow, flow->piece->pointed[i]);
 	for (size_t i = 0; i < flow->piece->entry_count; i++)
 		mark(flow, flow->piece->entries[i], INFER_BEGINS | INFER_MEETS);
 	vec_for_each (insn, &flow->code.v) {
@@ -50,6 +89,19 @@ static void mark_all(struct flow *flow)
 		if (insn->kind == INFER_BRANCH)
 			mark(flow, next, INFER_MEETS);
 	}
+}
+
+/* Of few functions that are known nothing can be told. */
+static void see_where_functions_begin(struct flow *flow)
+{
+	uint32_t begins = 0, aligned = 0;
+
+	for (uint32_t at = 0; at < flow->code.v.len; at++)
+		if (flow->walk.flags[at] & (INFER_BEGINS | INFER_POINTED)) {
+			begins++;
+			aligned += infer_walk_is_aligned(&flow->walk, at);
+		}
+	flow->walk.anywhere = begins >= LEAST_BEGINS && aligned < begins / 2;
 }
 
 static void walk_known(struct flow *flow)
@@ -116,35 +168,6 @@ static bool is_inside(const struct flow *flow, uint32_t at)
 	return false;
 }
 
-/* Can this be in front of a function's first push? */
-static bool is_prologue(const struct infer_insn *insn)
-{
-	switch (insn->kind) {
-	case INFER_PAD:
-	case INFER_CONST:
-	case INFER_PUSH: return true;
-	case INFER_MOVE:
-	case INFER_LEA: return insn->reg != DWARF_RSP && insn->base != DWARF_RSP;
-	case INFER_PLAIN: return !insn->writes && insn->base == INFER_NO_REG;
-	default: return false;
-	}
-}
-
-/* Code at an address where functions begin that saves a register first of all. */
-static bool saves_first(const struct flow *flow, uint32_t at)
-{
-	const struct infer_insn *insn = &flow->code.v.items[at];
-	const size_t left = flow->code.v.len - at;
-
-	if ((flow->piece->address + insn->at) % 16)
-		return false;
-	for (size_t i = 0; i < MIN(left, (size_t)MAX_PROLOGUE) && is_prologue(&insn[i]); i++)
-		if (insn[i].kind == INFER_PUSH)
-			return insn[i].reg == DWARF_RBX || insn[i].reg == DWARF_RBP ||
-			       (insn[i].reg >= DWARF_R12 && insn[i].reg <= DWARF_R15);
-	return false;
-}
-
 /* Nothing speaks against it, and if it has to, something for it. */
 static bool is_right(struct flow *flow, uint32_t at, const struct infer_state *state, bool enters,
 		     bool has_to)
@@ -181,7 +204,8 @@ static bool follows_call(struct flow *flow, uint32_t at, struct infer_block *ret
 static bool choose(struct flow *flow, uint32_t at, struct infer_block *ret)
 {
 	struct candidates candidates;
-	const bool saves = saves_first(flow, at) && !is_inside(flow, at);
+	const bool saves = infer_walk_may_begin(&flow->walk, at) && saves_first(flow, at) &&
+			   !is_inside(flow, at);
 	bool found = false;
 
 	find_candidates(flow, at, &candidates);
@@ -322,6 +346,7 @@ void infer_flow_rows(const struct infer_piece *piece, struct infer_rows_found *r
 	flow.walk.max_steps = INFER_MAX_STEPS;
 	infer_walk_beside(&flow.trial, &flow.walk, MAX_TRIED_STEPS);
 	mark_all(&flow);
+	see_where_functions_begin(&flow);
 	walk_known(&flow);
 	settle_all(&flow);
 	follow_tails(&flow.walk);

@@ -17,6 +17,8 @@ struct infer_piece {
 	size_t len;
 	const uint32_t *entries; /* offsets of functions that are known, rising; borrowed */
 	size_t entry_count;
+	const uint32_t *pointed; /* offsets that the file's data has, rising; borrowed */
+	size_t pointed_count;
 	bool begins; /* a function begins at the first byte, if padding does not */
 	uint64_t address;
 };

@@ -109,9 +109,15 @@ static bool ends_process(const struct infer_state *state)
 	       rax == infer_make(INFER_NUMBER, CALL_EXIT_GROUP);
 }
 
-static bool is_aligned(const struct infer_walk *walk, uint32_t at)
+bool infer_walk_is_aligned(const struct infer_walk *walk, uint32_t at)
 {
 	return (walk->address + walk->code->v.items[at].at) % FUNCTION_ALIGN == 0;
+}
+
+bool infer_walk_may_begin(const struct infer_walk *walk, uint32_t at)
+{
+	return (walk->flags[at] & INFER_POINTED) ||
+	       (!walk->anywhere && infer_walk_is_aligned(walk, at));
 }
 
 /* What is behind it looks like another function, or is one. */
@@ -126,7 +132,7 @@ static bool may_not_return(const struct infer_walk *walk, uint32_t at)
 	 * would be all right as well.
 	 */
 	return next->kind == INFER_PAD || next->kind == INFER_STOP ||
-	       ((!walk->base || walk->enters) && is_aligned(walk, at + 1));
+	       ((!walk->base || walk->enters) && infer_walk_may_begin(walk, at + 1));
 }
 
 /* call 1f; 1: */

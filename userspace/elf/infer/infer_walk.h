@@ -14,6 +14,8 @@ enum infer_flag {
 	INFER_MEETS = 1,  /* ways may meet there */
 	INFER_BEGINS = 2, /* a function's first */
 	INFER_REACHED = 4,
+	INFER_POINTED =
+		8, /* data has its address, and it saves a register first: a function may begin there */
 };
 
 struct infer_block {
@@ -44,6 +46,7 @@ struct infer_walk {
 	VEC(struct infer_tail) tails;
 	/* Instructions with more behind them, that may be reached from there: a call that may not come back, a jump to anywhere. */
 	VEC(struct infer_block) loose;
+	bool anywhere; /* functions begin at any address, as in a file that is to be small */
 	uint32_t steps, max_steps;
 	/* Not NULL: this one tries whether a state is right, and what that walk has found is true. */
 	const struct infer_walk *base;
@@ -69,6 +72,11 @@ void infer_walk_run(struct infer_walk *walk);
 
 /* Forget what was tried. */
 void infer_walk_reset(struct infer_walk *walk);
+
+/* Is it at an address that compilers choose for functions? */
+bool infer_walk_is_aligned(const struct infer_walk *walk, uint32_t at);
+/* Is instruction AT where functions begin? */
+bool infer_walk_may_begin(const struct infer_walk *walk, uint32_t at);
 
 /* Does it go on behind instruction AT, whose state before is STATE? A call that may not come back does not. */
 bool infer_walk_goes_on(const struct infer_walk *walk, uint32_t at,

@@ -11,8 +11,10 @@ GAPS = "userspace/elf/infer/infer_gaps.c"
 DIGEST = "userspace/elf/cfi_digest.c"
 
 DECODED = ["test_infer_code"]
-FLOWS = ["test_infer_flow"]
+FLOWS = ["test_infer_flow", "test_infer_begins"]
 POINTERS = "userspace/elf/infer/infer_pointers.c"
+CALLEE = "userspace/elf/infer/infer_callee.c"
+CALLEES = ["test_infer_callee"]
 POINTS = ["test_infer_pointers"]
 FILES = ["test_infer_file"]
 
@@ -24,7 +26,7 @@ MUTANTS = [
     Mutant("infer: sub adds", CODE, "put_arithmetic(d, INFER_LEA, -1)", "put_arithmetic(d, INFER_LEA, 1)", DECODED),
     Mutant("infer: what is written stays", CODE, "d->ret->writes |= (uint16_t)(1U << reg);", ";", DECODED),
     Mutant("infer: a frame of frames is one", CODE, "if (kind == INFER_ENTER && d->ops[1].imm.value.u)", "if (0)", DECODED),
-    Mutant("infer: a call leaves all registers", STATE, "forget_registers(state, ~kept_by_calls);", ";", FLOWS),
+    Mutant("infer: a call leaves all registers", STATE, "forget_registers(state, insn->count ? insn->writes : ~kept_by_calls);", ";", FLOWS),
     Mutant("infer: a call leaves what is below the stack", STATE, "forget_below(state, state->reg[DWARF_RSP]);", ";", FLOWS),
     Mutant("infer: what was popped is there still", STATE, "if (now != before && is_place(now) &&", "if (0 && is_place(now) &&", FLOWS),
     Mutant("infer: a word that is overwritten is what it was", STATE, "at < first + count)", "at < first)", FLOWS),
@@ -62,4 +64,12 @@ MUTANTS = [
     Mutant("infer: all files are small", FLOW, "aligned < begins / 2;", "true;", FLOWS),
     Mutant("infer: no file is small", FLOW, "aligned < begins / 2;", "false;", FLOWS),
     Mutant("infer: one function tells of all", FLOW, "#define LEAST_BEGINS 16", "#define LEAST_BEGINS 15", FLOWS),
+    Mutant("infer: any call takes registers", STATE, "insn->count ? insn->writes : ~kept_by_calls", "~kept_by_calls", CALLEES),
+    Mutant("infer: what is called may call on", CALLEE, "	default: return false;\n", "	default: return true;\n", CALLEES),
+    Mutant("infer: what is called writes nothing", CALLEE, "	case INFER_LOAD: callee->writes |= BIT(insn->reg); return true;", "	case INFER_LOAD: return true;", CALLEES),
+    Mutant("infer: what is called has one end", CALLEE, "insn->kind == INFER_RETURN && callee.reaches <= (int64_t)insn->at", "insn->kind == INFER_RETURN", CALLEES),
+    Mutant("infer: what is called jumps anywhere", CALLEE, "return insn->value >= callee->begin;", "return true;", CALLEES),
+    Mutant("infer: what is called takes arguments", CALLEE, "return insn->value == 0;", "return true;", CALLEES),
+    Mutant("infer: what is called moves the stack", CALLEE, "return at < end && !(callee.writes & BIT(DWARF_RSP));", "return at < end;", CALLEES),
+    Mutant("infer: what is called has no end", CALLEE, "return at < end && !", "return !", CALLEES),
 ]

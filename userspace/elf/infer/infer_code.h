@@ -26,10 +26,10 @@ enum infer_kind {
 	INFER_LEAVE,   /* rsp = rbp; pop rbp */
 	INFER_ENTER,   /* push rbp; rbp = rsp; rsp -= value */
 	INFER_COMPARE, /* reg with base */
-	INFER_CALL,    /* to value, as below */
-	INFER_BRANCH,  /* the same, or on; reg != 0: if they are not equal */
-	INFER_JUMP,    /* the same; base: by that register, to anywhere */
-	INFER_RETURN,  /* and takes value bytes away */
+	INFER_CALL, /* to value, as below; count 1: it writes no more than `writes` (infer_callee.h) */
+	INFER_BRANCH, /* the same, or on; reg != 0: if they are not equal */
+	INFER_JUMP,   /* the same; base: by that register, to anywhere */
+	INFER_RETURN, /* and takes value bytes away */
 	INFER_SYSCALL,
 	INFER_STOP /* it does not go on, or nobody knows how */
 };

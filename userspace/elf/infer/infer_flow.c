@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "elf/infer/infer_callee.h"
 #include "elf/infer/infer_walk.h"
 
 /* arch/x86/entry/syscalls/syscall_64.tbl */
@@ -342,6 +343,7 @@ void infer_flow_rows(const struct infer_piece *piece, struct infer_rows_found *r
 
 	rows->v.len = 0;
 	infer_code_read(piece->bytes, piece->len, &flow.code);
+	infer_callees_note(&flow.code);
 	infer_walk_begin(&flow.walk, &flow.code, piece->address);
 	flow.walk.max_steps = INFER_MAX_STEPS;
 	infer_walk_beside(&flow.trial, &flow.walk, MAX_TRIED_STEPS);

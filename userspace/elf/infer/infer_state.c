@@ -169,10 +169,10 @@ static void step_plain(struct infer_state *state, const struct infer_insn *insn)
 	forget_registers(state, insn->writes);
 }
 
-static void step_call(struct infer_state *state)
+static void step_call(struct infer_state *state, const struct infer_insn *insn)
 {
 	forget_below(state, state->reg[DWARF_RSP]);
-	forget_registers(state, ~kept_by_calls);
+	forget_registers(state, insn->count ? insn->writes : ~kept_by_calls);
 }
 
 static void step(struct infer_state *state, const struct infer_insn *insn)
@@ -197,7 +197,7 @@ static void step(struct infer_state *state, const struct infer_insn *insn)
 		break;
 	case INFER_LEAVE:
 	case INFER_ENTER: step_frame(state, insn); break;
-	case INFER_CALL: step_call(state); break;
+	case INFER_CALL: step_call(state, insn); break;
 	case INFER_SYSCALL:
 		forget_registers(state, BIT(DWARF_RAX) | BIT(DWARF_RCX) | BIT(DWARF_R11));
 		break;

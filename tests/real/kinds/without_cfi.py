@@ -12,7 +12,7 @@ for way, options in {"static": "-static", "dynamic": ""}.items():
     kind(f"musl, {way}", r"work", packages="musl-gcc:musl-tools", make=f"musl-gcc -O2 {options} -o work {LOAD}/work.c -lpthread", script="work ./work")
 kind("musl, stripped", r"work", packages="musl-gcc:musl-tools", make=f"musl-gcc -O2 -s -static -o work {LOAD}/work.c -lpthread", script="work ./work")
 kind("pascal", r"work", packages="fpc:fp-compiler /usr/lib/x86_64-linux-gnu/fpc/3.2.2/units/x86_64-linux/fcl-base:fp-units-fcl",
-     make=f"fpc -O2 -owork {LOAD}/work.pas >/dev/null", script="work ./work")
+     make=f"cp {LOAD}/work.pas . && fpc -O2 -owork work.pas >/dev/null", script="work ./work")
 kind("x264", r"x264", packages="x264", make=VIDEO, script="again x264 --quiet --input-res 352x288 -o x.264 v.yuv")
 kind("x265", r"x265", packages="x265", make=VIDEO, script="again x265 --input-res 352x288 --fps 25 --preset slow -o x.265 v.yuv")
 kind("ffmpeg", r"ffmpeg", packages="ffmpeg", script="again ffmpeg -v quiet -y -f lavfi -i testsrc2=size=640x360:rate=25 -t 4 -c:v mpeg4 -vf scale=400:300 x.avi")

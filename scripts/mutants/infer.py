@@ -15,6 +15,9 @@ FLOWS = ["test_infer_flow", "test_infer_begins"]
 POINTERS = "userspace/elf/infer/infer_pointers.c"
 CALLEE = "userspace/elf/infer/infer_callee.c"
 CALLEES = ["test_infer_callee"]
+END = "userspace/elf/infer/infer_end.c"
+ENDS = ["test_infer_end"]
+SYMBOLS = "userspace/elf/symbols.c"
 POINTS = ["test_infer_pointers"]
 FILES = ["test_infer_file"]
 
@@ -72,4 +75,10 @@ MUTANTS = [
     Mutant("infer: what is called takes arguments", CALLEE, "return insn->value == 0;", "return true;", CALLEES),
     Mutant("infer: what is called moves the stack", CALLEE, "return at < end && !(callee.writes & BIT(DWARF_RSP));", "return at < end;", CALLEES),
     Mutant("infer: what is called has no end", CALLEE, "return at < end && !", "return !", CALLEES),
+    Mutant("infer: a function's first return is its end", END, "reaches <= (int64_t)insn->at)", "reaches >= 0)", ENDS),
+    Mutant("infer: a jump is no end", END, "(insn->kind == INFER_RETURN || insn->kind == INFER_JUMP)", "(insn->kind == INFER_RETURN)", ENDS),
+    Mutant("infer: no code is a function", END, "		if (insn->kind == INFER_STOP)\n\t\t\treturn 0;\n", "", ENDS),
+    Mutant("symbols: all functions are known", SYMBOLS, "const bool partial = !elf_file_has_symtab(file);", "const bool partial = false;", ["test_symbols"]),
+    Mutant("symbols: no functions are known", SYMBOLS, "const bool partial = !elf_file_has_symtab(file);", "const bool partial = true;", ["test_symbols"]),
+    Mutant("symbols: code without an end has none", SYMBOLS, "return end ? address + end : limit;", "return address + end;", ["test_symbols"]),
 ]

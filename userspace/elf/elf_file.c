@@ -307,6 +307,29 @@ static bool holds(uint64_t start, uint64_t size, uint64_t address)
 	return address >= start && address - start < size;
 }
 
+size_t elf_file_copy_code(struct elf_file *file, uint64_t address, uint8_t *buf, size_t len)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf_Data *data;
+
+	while ((section = elf_nextscn(file->elf, section))) {
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
+		    !(header.sh_flags & SHF_EXECINSTR) ||
+		    !holds(header.sh_addr, header.sh_size, address))
+			continue;
+		len = MIN(len, header.sh_size - (address - header.sh_addr));
+		data = elf_getdata_rawchunk(
+			file->elf, (int64_t)(header.sh_offset + (address - header.sh_addr)), len,
+			ELF_T_BYTE);
+		if (!data || data->d_size != len)
+			return 0;
+		memcpy(buf, data->d_buf, len);
+		return len;
+	}
+	return 0;
+}
+
 uint64_t elf_file_section_end(struct elf_file *file, uint64_t address)
 {
 	Elf_Scn *section = NULL;

@@ -44,5 +44,7 @@ unsigned char elf_symbol_rank(const GElf_Sym *symbol, const char *name);
 /* Call FN for every PLT entry (elf/plt.c). */
 void elf_file_for_each_plt(struct elf_file *file,
 			   void (*fn)(const struct elf_raw_symbol *symbol, void *data), void *data);
+/* Up to LEN bytes of the code at ADDRESS, as far as its section has them; how many. */
+size_t elf_file_copy_code(struct elf_file *file, uint64_t address, uint8_t *buf, size_t len);
 
 #endif

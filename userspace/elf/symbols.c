@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "elf/elf_file_private.h"
+#include "elf/infer/infer_end.h"
 #include "elf/reader/reader_file.h"
 
 /* Offsets of names are 32 bits wide; no binary known has a quarter of this. */
@@ -15,6 +16,7 @@
 #define MAX_NESTING 8
 /* One for each section with code; kernel modules and -ffunction-sections objects are not mapped. */
 #define MAX_SECTION_SEARCHES 1000
+#define MAX_CODE_LOOKS	     64
 /* Three digits hold the addresses of most files. */
 #define DIGIT_BITS   10
 #define DIGIT_VALUES (1U << DIGIT_BITS)
@@ -173,12 +175,27 @@ static size_t drop_labels(struct symbols_builder *builder)
 	return kept;
 }
 
-/* Without a stated size a function goes on to the next one, or to the end of its section. */
+/* Where the function ends by its code; LIMIT if that does not tell. */
+static uint64_t end_of_code(struct elf_file *file, uint64_t address, uint64_t limit)
+{
+	uint8_t code[INFER_END_BYTES];
+	size_t len = elf_file_copy_code(file, address, code,
+					MIN(limit - address, (uint64_t)sizeof(code)));
+	size_t end = infer_function_end(code, len);
+
+	return end ? address + end : limit;
+}
+
+/*
+ * Without a stated size a function goes on to the next one, or to the end of its section. But a table for dynamic
+ * linking alone has no local functions, which would have its name: there it ends where its code does.
+ */
 static void extend_unsized(struct symbols_builder *builder, struct elf_file *file)
 {
 	struct raw_range *items = builder->raw.items;
+	const bool partial = !elf_file_has_symtab(file);
 	uint64_t section_end = 0, limit;
-	unsigned int searches = 0;
+	unsigned int searches = 0, looks = 0;
 
 	for (size_t i = 0; i < builder->raw.len; i++) {
 		if (items[i].size != 0)
@@ -187,8 +204,11 @@ static void extend_unsized(struct symbols_builder *builder, struct elf_file *fil
 			section_end = elf_file_section_end(file, items[i].address);
 		limit = i + 1 < builder->raw.len ? items[i + 1].address : UINT64_MAX;
 		limit = MIN(limit, section_end);
-		if (limit > items[i].address)
-			items[i].size = limit - items[i].address;
+		if (limit <= items[i].address)
+			continue;
+		if (partial && looks++ < MAX_CODE_LOOKS)
+			limit = end_of_code(file, items[i].address, limit);
+		items[i].size = limit - items[i].address;
 	}
 }
 

@@ -249,6 +249,45 @@ static void many_names_of_no_section(void **state)
 	}
 }
 
+/* xor %eax,%eax; ret; and another function, which only a table of all symbols has. */
+static const char two_functions[0x40] = "\x31\xc0\xc3\x90\x31\xc9\xc3";
+
+static void expect_end(bool has_symtab, uint64_t section, uint64_t address, uint64_t size)
+{
+	struct symbols_builder b = { 0 };
+	struct made_symbols table;
+	struct symbols symbols;
+	struct elf_file *file;
+	struct cfi_elf elf;
+	unsigned int at;
+
+	made_begin(&elf);
+	at = made_section(&elf, ".text", SHT_PROGBITS, two_functions, sizeof(two_functions));
+	elf.sections[at].sh_addr = section;
+	elf.sections[at].sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+	made_symbols_begin(&table);
+	made_function(&table, "short", address, 0);
+	made_table(&elf, has_symtab ? ".symtab" : ".dynsym", has_symtab ? SHT_SYMTAB : SHT_DYNSYM,
+		   &table);
+	file = made_open(&elf, 0);
+	add(&b, address, 0, 1, "short");
+	symbols_build(&b, file, &symbols);
+	expect_symbol(&symbols, address, "short", address, size);
+	symbols_release(&symbols);
+	made_close(&elf, file);
+}
+
+/* What is for dynamic linking lacks local functions, which would have the name of the one before. */
+static void where_code_without_a_size_ends(void **state)
+{
+	(void)state;
+	expect_end(true, 0x100000, 0x100000, 0x40);
+	expect_end(false, 0x100000, 0x100000, 3);
+	expect_end(false, 0x100000, 0x100004, 3);
+	/* It ends with its section, and that is all zeros. */
+	expect_end(false, 0x100000, 0x100008, 0x38);
+}
+
 static void expect_name(struct symbols *symbols, uint64_t address, const char *name, bool cpp)
 {
 	struct elf_symbol symbol, again;
@@ -335,6 +374,7 @@ int main(void)
 		cmocka_unit_test(the_best_name_of_an_address),
 		cmocka_unit_test(the_innermost_range_has_the_word),
 		cmocka_unit_test(names_without_a_size),
+		cmocka_unit_test(where_code_without_a_size_ends),
 		cmocka_unit_test(addresses_are_sorted),
 		cmocka_unit_test(one_address_with_more_digits),
 		cmocka_unit_test(an_empty_table_finds_nothing),

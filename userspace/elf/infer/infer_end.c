@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/infer/infer_end.h"
+
+#include "base/macros.h"
+#include "elf/infer/infer_code.h"
+
+static size_t find_end(const struct infer_code *code)
+{
+	const struct infer_insn *insn;
+	int64_t reaches = 0;
+
+	vec_for_each (insn, &code->v) {
+		if (insn->kind == INFER_STOP)
+			return 0;
+		/* A jump forward may be one to another function, which is then taken for a part of this. */
+		if (insn->kind == INFER_BRANCH || insn->kind == INFER_JUMP)
+			reaches = MAX(reaches, (int64_t)insn->value);
+		if ((insn->kind == INFER_RETURN || insn->kind == INFER_JUMP) &&
+		    reaches <= (int64_t)insn->at)
+			return insn->at + insn->len;
+	}
+	return 0;
+}
+
+size_t infer_function_end(const uint8_t *code, size_t len)
+{
+	struct infer_code decoded = { 0 };
+	size_t end;
+
+	infer_code_read(code, MIN(len, (size_t)INFER_END_BYTES), &decoded);
+	end = find_end(&decoded);
+	vec_release(&decoded.v);
+	return end;
+}

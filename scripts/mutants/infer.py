@@ -81,4 +81,8 @@ MUTANTS = [
     Mutant("symbols: all functions are known", SYMBOLS, "const bool partial = !elf_file_has_symtab(file);", "const bool partial = false;", ["test_symbols"]),
     Mutant("symbols: no functions are known", SYMBOLS, "const bool partial = !elf_file_has_symtab(file);", "const bool partial = true;", ["test_symbols"]),
     Mutant("symbols: code without an end has none", SYMBOLS, "return end ? address + end : limit;", "return address + end;", ["test_symbols"]),
+    Mutant("infer: zeros are instructions", CODE, "case INFER_JUMP: return true;", "case INFER_JUMP: return false;", DECODED),
+    Mutant("infer: zeros behind a call are instructions", CODE, "return len > 1 && bytes[1] == 0;", "return false;", DECODED),
+    Mutant("infer: one zero behind a call is none", CODE, "return len > 1 && bytes[1] == 0;", "return true;", DECODED),
+    Mutant("infer: zeros are nowhere instructions", CODE, "	default: return false;\n\t}\n}\n\nvoid infer_code_read(", "	default: return true;\n\t}\n}\n\nvoid infer_code_read(", DECODED),
 ]

@@ -136,6 +136,51 @@ static void what_is_cut(void **state)
 	read_case(bad, bad, 0);
 }
 
+/* Kinds and lengths of the instructions that begin with these bytes. */
+static void expect_read(const uint8_t *bytes, size_t len, const uint8_t (*wanted)[2], size_t count)
+{
+	infer_code_read(bytes, len, &code);
+	assert_int_equal(code.v.len, count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(code.v.items[i].kind, wanted[i][0]);
+		assert_int_equal(code.v.items[i].len, wanted[i][1]);
+	}
+}
+
+/* Between functions they are none, of whatever number; elsewhere they are what they say, but two that write nowhere that is known. */
+static void zeros(void **state)
+{
+	static const uint8_t between[] = { 0xc3, 0, 0, 0, 0x53 },
+			     behind_jump[] = { 0xff, 0xe0, 0, 0x53 }, first[] = { 0, 0x53 },
+			     behind_call[] = { 0xff, 0xd0, 0, 0, 0, 0x53 },
+			     added[] = { 0xff, 0xd0, 0x00, 0x4b, 0x10 },
+			     within[] = { 0x53, 0, 0, 0x53 }, last[] = { 0xff, 0xd0, 0 };
+	static const uint8_t r[][2] = { { INFER_RETURN, 1 },
+					{ INFER_STOP, 1 },
+					{ INFER_STOP, 1 },
+					{ INFER_STOP, 1 },
+					{ INFER_PUSH, 1 } };
+	static const uint8_t j[][2] = { { INFER_JUMP, 2 }, { INFER_STOP, 1 }, { INFER_PUSH, 1 } };
+	static const uint8_t f[][2] = { { INFER_STOP, 1 }, { INFER_PUSH, 1 } };
+	static const uint8_t c[][2] = { { INFER_CALL, 2 },
+					{ INFER_STOP, 1 },
+					{ INFER_STOP, 1 },
+					{ INFER_STOP, 1 },
+					{ INFER_PUSH, 1 } };
+	static const uint8_t a[][2] = { { INFER_CALL, 2 }, { INFER_PLAIN, 3 } };
+	static const uint8_t w[][2] = { { INFER_PUSH, 1 }, { INFER_STOP, 2 }, { INFER_PUSH, 1 } };
+	static const uint8_t l[][2] = { { INFER_CALL, 2 }, { INFER_STOP, 1 } };
+
+	(void)state;
+	expect_read(between, sizeof(between), r, ARRAY_SIZE(r));
+	expect_read(behind_jump, sizeof(behind_jump), j, ARRAY_SIZE(j));
+	expect_read(first, sizeof(first), f, ARRAY_SIZE(f));
+	expect_read(behind_call, sizeof(behind_call), c, ARRAY_SIZE(c));
+	expect_read(added, sizeof(added), a, ARRAY_SIZE(a));
+	expect_read(within, sizeof(within), w, ARRAY_SIZE(w));
+	expect_read(last, sizeof(last), l, ARRAY_SIZE(l));
+}
+
 static int forget(void **state)
 {
 	(void)state;
@@ -148,7 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_values),   cmocka_unit_test(of_the_stack),
 		cmocka_unit_test(of_the_way),  cmocka_unit_test(of_whatever_else),
-		cmocka_unit_test(what_is_cut),
+		cmocka_unit_test(what_is_cut), cmocka_unit_test(zeros),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, forget);

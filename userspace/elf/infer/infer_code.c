@@ -240,6 +240,23 @@ static bool put_control(const struct decoding *d)
 	}
 }
 
+/*
+ * Zeros behind what does not go on are no instructions (Free Pascal's linker puts them between functions): they would take the next one's first
+ * byte. A call mostly goes on, but not with two of them, which are add %al,(%rax).
+ */
+static bool is_filler(const struct infer_code *code, const uint8_t *bytes, size_t len)
+{
+	if (bytes[0] != 0)
+		return false;
+	switch (code->v.len ? code->v.items[code->v.len - 1].kind : INFER_STOP) {
+	case INFER_RETURN:
+	case INFER_JUMP: return true;
+	case INFER_STOP: return code->v.len == 0 || bytes[-1] == 0;
+	case INFER_CALL: return len > 1 && bytes[1] == 0;
+	default: return false;
+	}
+}
+
 void infer_code_read(const uint8_t *bytes, size_t len, struct infer_code *code)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
@@ -252,7 +269,8 @@ void infer_code_read(const uint8_t *bytes, size_t len, struct infer_code *code)
 		struct infer_insn it = { .at = (uint32_t)at, .len = 1, .base = INFER_NO_REG };
 		struct decoding d = { &insn, ops, 0, len, &it };
 
-		if (ZYAN_SUCCESS(
+		if (!is_filler(code, bytes + at, len - at) &&
+		    ZYAN_SUCCESS(
 			    ZydisDecoderDecodeFull(&decoder, bytes + at, len - at, &insn, ops))) {
 			it.len = insn.length;
 			d.next = (int64_t)(at + insn.length);

@@ -34,6 +34,14 @@ static inline bool blob_is_interpreter(const struct unwind_cursor *c, wire_u64 p
 	return pc >= c->jvm.interpreter_start && pc < c->jvm.interpreter_end;
 }
 
+/* The JavaThread: the one that is known, or what %r15 has, which is the thread in all code of the JVM. */
+static inline wire_u64 blob_thread(struct unwind_cursor *c)
+{
+	wire_u64 thread = tables_thread(c);
+
+	return thread ? thread : c->r15;
+}
+
 /*
  * No JVM, or one that is not known yet: no code is its own, whatever the layout before it said. An
  * end of 0 is enough; a layout that could not be read has it too.

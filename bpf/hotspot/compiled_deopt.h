@@ -246,10 +246,9 @@ static inline bool compiled_swap_rule(struct unwind_cursor *c, struct unwind_mem
 	*ret_rule = (struct unwind_rule){ sp + 8, sp, sp - 8 };
 	if (compiled_swap_mark(c, UNWIND_TEXT_BEHIND) == COMPILED_SWAP_TAKES)
 		return true;
-	/* add %rcx,%rsp */
-	*ret_gone = leaf_u24(p - 3) == 0xe10348;
 	switch (compiled_swap_done(c)) {
-	case COMPILED_SWAP_TAKES: return true;
+	/* add %rcx,%rsp */
+	case COMPILED_SWAP_TAKES: *ret_gone = leaf_u24(p - 3) == 0xe10348; return true;
 	case COMPILED_SWAP_FP: *ret_rule = (struct unwind_rule){ sp + 8, sp, 0 }; break;
 	case COMPILED_SWAP_DROPS: *ret_rule = (struct unwind_rule){ sp, sp - 8, 0 }; break;
 	/* sub $16,%rbx is in front of it. */

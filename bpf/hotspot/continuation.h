@@ -22,10 +22,8 @@
 /* JavaThread::_cont_entry, 0: not known. */
 static inline wire_u64 continuation_of_thread(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 thread = tables_thread(c), entry;
+	wire_u64 thread = blob_thread(c), entry;
 
-	if (!thread)
-		thread = c->r15;
 	if (!thread || c->jvm.thread_cont_entry == WIRE_JVM_ABSENT ||
 	    memory_read(memory, &entry, 8, thread + c->jvm.thread_cont_entry))
 		return 0;

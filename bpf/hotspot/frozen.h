@@ -258,10 +258,8 @@ static inline wire_u64 frozen_tail(struct unwind_cursor *c, struct unwind_memory
 static inline bool frozen_begin(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct frozen_walk *f = &c->frozen_at;
-	wire_u64 thread = tables_thread(c);
+	wire_u64 thread = blob_thread(c);
 
-	if (!thread)
-		thread = c->r15;
 	if (!f->live || !c->jvm.chunks.klass_mask || !thread)
 		return false;
 	f->chunks = 0;

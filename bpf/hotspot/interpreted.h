@@ -266,6 +266,13 @@ static inline enum unwind_verdict interpreted_put(struct unwind_cursor *c, wire_
 	return UNWIND_GO_ON;
 }
 
+/* A frame at pc that is the interpreter's own, or of which nobody knows the method. */
+static inline enum unwind_verdict interpreted_put_nameless(struct unwind_cursor *c, wire_u64 *out)
+{
+	return cursor_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
+	       cursor_put(c, out, 0);
+}
+
 /* Writes the whole frame and goes on to its caller. */
 static inline enum unwind_verdict interpreted_step(struct unwind_cursor *c,
 						   struct unwind_memory *memory, wire_u64 *out)
@@ -277,8 +284,7 @@ static inline enum unwind_verdict interpreted_step(struct unwind_cursor *c,
 	c->java_frames++;
 	/* The method has been left, or is not known yet: the frame is the interpreter's own. */
 	if (state == INTERPRETED_GONE) {
-		if (cursor_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
-		    cursor_put(c, out, 0))
+		if (interpreted_put_nameless(c, out))
 			return UNWIND_STOP;
 		return compiled_enter(c, frame->ra, frame->sender_sp, frame->fp);
 	}
@@ -324,8 +330,7 @@ static inline enum unwind_verdict interpreted_to_come(struct unwind_cursor *c,
 	c->java_frames++;
 	c->pc = c->jvm.interpreter_start;
 	if (state == INTERPRETED_GONE)
-		stop = cursor_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
-		       cursor_put(c, out, 0);
+		stop = interpreted_put_nameless(c, out);
 	else
 		stop = interpreted_put(c, out, c->seen.const_method, c->seen.identity);
 	c->pc = pc;

@@ -7,7 +7,7 @@
 #ifndef HOSTPROF_BPF_HOTSPOT_UNPACKING_H
 #define HOSTPROF_BPF_HOTSPOT_UNPACKING_H
 
-#include "unwind/tables.h"
+#include "hotspot/blob.h"
 
 /* interpreter_frame_last_sp_offset in cpu/x86/frame_x86.hpp, in words from %rbp. */
 #define UNPACKING_LAST_SP_SLOT (-2)
@@ -42,10 +42,8 @@ static inline enum unpacking unpacking_find(struct unwind_cursor *c, struct unwi
 					    struct unpacking_array *ret)
 {
 	const struct wire_unpacking *at = &c->jvm.unpacking;
-	wire_u64 thread = tables_thread(c);
+	wire_u64 thread = blob_thread(c);
 
-	if (!thread)
-		thread = c->r15;
 	if (!at->array || !c->unpacking_live || !cursor_is_user(thread) ||
 	    memory_read(memory, &ret->at, 8, thread + at->array))
 		return UNPACKING_EMPTY;
@@ -117,7 +115,7 @@ static inline int unpacking_begin(struct unwind_cursor *c, struct unwind_memory 
 	if (unpacking_find(c, memory, &array) != UNPACKING_TOLD)
 		return 0;
 	first = array.frames;
-	if (c->pc >= c->jvm.interpreter_start && c->pc < c->jvm.interpreter_end)
+	if (blob_is_interpreter(c, c->pc))
 		first = unpacking_first(c, memory, array.frames);
 	if (first >= UNPACKING_MAX_FRAMES)
 		return 0;

@@ -3,6 +3,7 @@
 from .mutant import Mutant
 
 FRAMES = "bpf/hotspot/unpacking.h"
+BLOB = "bpf/hotspot/blob.h"
 INTERPRETED = "bpf/hotspot/interpreted.h"
 UNWIND = "bpf/unwind.h"
 LAYOUT = "userspace/jvm/layout/jvm_stubs.c"
@@ -15,8 +16,8 @@ STACKS = ["test_unwind_stack_calls"]
 MUTANTS = [
     Mutant("unpacking: any frame may be one", FRAMES, "if (!c->unpacks)\n\t\treturn UNPACKING_NONE;", "", TESTS),
     Mutant("unpacking: who called them is one of them", FRAMES, "		c->unpacks = 0;\n", "", TESTS),
-    Mutant("unpacking: the register before the thread that is known", FRAMES, "	if (!thread)\n\t\tthread = c->r15;", "	thread = c->r15;", TESTS),
-    Mutant("unpacking: no thread, no array", FRAMES, "	if (!thread)\n\t\tthread = c->r15;", "", TESTS),
+    Mutant("unpacking: the register before the thread that is known", BLOB, "return thread ? thread : c->r15;", "return c->r15;", TESTS),
+    Mutant("unpacking: no thread, no array", BLOB, "return thread ? thread : c->r15;", "return thread;", TESTS),
     Mutant("unpacking: a moment later it is the same", FRAMES, " || !c->unpacking_live ||", " ||", TESTS),
     Mutant("unpacking: no array, and it tells all the same", FRAMES, "if (!at->array || ", "if (", TESTS),
     Mutant("unpacking: frames stay empty", FRAMES, "return UNPACKING_FILLED;", "return UNPACKING_EMPTY;", TESTS),
@@ -37,9 +38,9 @@ MUTANTS = [
     Mutant("unpacking: any word is a method", INTERPRETED, "	if (!c->seen.identity)\n\t\treturn INTERPRETED_GONE;\n\tc->interpreted.method = frame->method;", "	c->interpreted.method = frame->method;", TESTS),
     Mutant("unpacking: where the caller is", INTERPRETED, "	c->pc = c->jvm.interpreter_start;\n", "", TESTS),
     Mutant("unpacking: the caller is lost", INTERPRETED, "	c->pc = pc;\n\treturn stop;", "	return stop;", TESTS),
-    Mutant("unpacking: an array of any size", LAYOUT, "if (!is_offset(array) || element > array)", "if (element > array)", TOLD),
-    Mutant("unpacking: elements longer than all", LAYOUT, "if (!is_offset(array) || element > array)", "if (!is_offset(array))", TOLD),
-    Mutant("unpacking: an offset of any size", LAYOUT, " ||\n\t\t    !is_offset(offset))", ")", TOLD),
+    Mutant("unpacking: an array of any size", LAYOUT, "if (array > UINT16_MAX || element > array)", "if (element > array)", TOLD),
+    Mutant("unpacking: elements longer than all", LAYOUT, "if (array > UINT16_MAX || element > array)", "if (array > UINT16_MAX)", TOLD),
+    Mutant("unpacking: an offset of any size", LAYOUT, "bool told = r == 0 && offset < limit;", "bool told = r == 0;", TOLD),
     Mutant("unpacking: half of it is enough", LAYOUT, "		*unpacking = (struct wire_unpacking){ 0 };", "		;", TOLD),
     Mutant("unpacking: the thread's own word of now", STACK, "jvm->unpacking.array, miss->unpacking }", "0, miss->unpacking }", STACKS),
     Mutant("unpacking: a word that nobody knows", STACK, "miss->unpacking != WIRE_MISS_UNKNOWN && jvm->unpacking.array", "jvm->unpacking.array", STACKS),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """make check-gdb: programs that have no call frame information for hostprof are stopped at random places, and gdb, who reads theirs in a file of
-its own (.debug_frame), says the frames. hostprof has the same stack of each stop, since the thread leaves its cpu there (`stream -e offcpu=0`).
+its own (.debug_frame), says the frames. hostprof has the same stack of each stop, since the thread leaves its cpu there (`-e offcpu=0`).
 
 usage: check_gdb.py [--list] [NAME…]
 
@@ -91,11 +91,9 @@ def addresses_of(full):
 
 def name_in(frame, program, functions):
     """Of a frame of the stream; in the program by its address, as it may have no symbols."""
-    if os.path.basename(frame.get("module", "")) != os.path.basename(program):
+    if "address" not in frame or os.path.basename(frame.get("module", "")) != os.path.basename(program):
         return frame["name"]
     begins, names = functions
-    if "address" not in frame:
-        return frame["name"]
     at = bisect.bisect_right(begins, frame["address"]) - 1
     return names[at] if at >= 0 else "?"
 

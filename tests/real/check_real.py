@@ -36,6 +36,17 @@ ROWS = collections.defaultdict(Row)
 # --- one recording --------------------------------------------------------------------------
 
 
+def collapsed_text(path):
+    return hostprof("report", path, "-f", "collapsed", "-o", "-", "-t", "--annotate", "--no-normalize", timeout=300).out
+
+
+def judged(lines, pairs):
+    """Each line with the verdict on it alone; what PAIRS needs to say of whole ones is read."""
+    found = [(line, judge(line.frames)) for line in lines]
+    pairs.load([line.frames for line, verdict in found if verdict == WHOLE])
+    return found
+
+
 class Recording:
     """hostprof over the whole host, beside the program, with its threads as the JVM names them."""
 
@@ -51,8 +62,7 @@ class Recording:
             self._record(base, home, running)
         self.stats = read_json(self.stats_path)
         self.sums = weights.weigh(self.path)
-        text = hostprof("report", self.path, "-f", "collapsed", "-o", "-", "-t", "--annotate", "--no-normalize",
-                        timeout=300).out
+        text = collapsed_text(self.path)
         if KEEP:
             with open(f"{base}.collapsed", "w", encoding="utf-8") as file:
                 file.write(text)
@@ -83,9 +93,7 @@ class Recording:
     def judge_jvm(self, pid, row):
         """Add the samples of one JVM to a row."""
         pairs = Pairs(of_jdk(self.home, self.class_paths[pid]))
-        lines = [(line, judge(line.frames)) for line in of_pid(self.lines, pid)]
-        pairs.load([line.frames for line, verdict in lines if verdict == WHOLE])
-        for line, verdict in lines:
+        for line, verdict in judged(of_pid(self.lines, pid), pairs):
             wanted = None if verdict.why else without_its_start(line, self.threads[pid])
             why = f"does not begin with {', '.join(wanted)}" if wanted else verdict.why
             row.add(line, why or pairs.wrong(line), tid_of(line) in self.threads[pid])
@@ -199,11 +207,8 @@ def check_start(version):
         recorder.popen.wait(60)
         stats = read_json(stats_path)
         row.add_dropped(gates.dropped(stats))
-        text = hostprof("report", path, "-f", "collapsed", "-o", "-", "-t", "--annotate", "--no-normalize", timeout=300).out
         pairs = pairs or Pairs(of_jdk(home, class_path))
-        lines = [(line, judge(line.frames)) for line in of_pid(parse_collapsed(text), jvm)]
-        pairs.load([line.frames for line, verdict in lines if verdict == WHOLE])
-        for line, verdict in lines:
+        for line, verdict in judged(of_pid(parse_collapsed(collapsed_text(path)), jvm), pairs):
             row.add(line, verdict.why or pairs.wrong(line))
     row.pairs.update(pairs.counts)
     name = f"start on {version}"

@@ -11,7 +11,7 @@ from judge import is_java, name_of
 # Between two Java frames these lead from one to the other.
 LEADS = re.compile(r"I2C/C2I adapters|\[?(?:vtable|itable) (?:stub|chunks?).*|StubRoutines.*")
 # Made while the program runs: by the JDK for lambdas, proxies, method handles and reflection, and by programs.
-MADE = re.compile(r".*(?:/0x[0-9a-f]+|\.0x[0-9a-f]+|\$\$Lambda.*|\$Proxy\d+|\$\$FastClass.*)$")
+MADE = re.compile(r".*(?:/0x[0-9a-f]+|\.0x[0-9a-f]+|\$Proxy\d+|\$\$FastClass.*)$")
 # Who calls whatever a method handle, a reflective object or the JVM itself stands for.
 CALLS_ANY = re.compile(r"java\.lang\.invoke\.|java\.lang\.reflect\.(?:Method|Constructor)\.|(?:jdk\.internal|sun)\.reflect\.|"
                        r"java\.lang\.Class(?:Loader)?\.(?:newInstance|loadClass)|jdk\.internal\.vm\.Continuation\.enter")
@@ -41,6 +41,12 @@ def method_of(frame):
     return re.sub(r"\(.*", "", name_of(frame))
 
 
+def is_made(method):
+    """Whether its class has no file that could be read."""
+    owner = owner_of(method)
+    return bool(MADE.match(owner)) or is_hidden(owner)
+
+
 def pairs_of(frames):
     """(caller, callee) of Java frames without anything between but what leads from one to the other."""
     above = None
@@ -65,8 +71,8 @@ class Pairs:
     def load(self, stacks):
         """Ask for all that these need at once."""
         wanted = {pair for frames in stacks for pair in pairs_of(frames)}
-        self.calls.load(sorted({owner_of(method) for pair in wanted for method in pair if not MADE.match(owner_of(method))}))
-        self.calls.load_for([pair for pair in wanted if not any(MADE.match(owner_of(method)) for method in pair)])
+        self.calls.load(sorted({owner_of(method) for pair in wanted for method in pair if not is_made(method)}))
+        self.calls.load_for([pair for pair in wanted if not any(map(is_made, pair))])
 
     def wrong(self, line):
         """A pair of this stack that cannot be, as text, or ""."""
@@ -81,7 +87,7 @@ class Pairs:
 
     def _judge(self, caller, callee):
         """right, wrong, or why nobody can say."""
-        if any(MADE.match(owner_of(method)) or is_hidden(owner_of(method)) for method in (caller, callee)):
+        if is_made(caller) or is_made(callee):
             return "made at run time"
         if (caller, callee) in ENDS or CALLS_ANY.match(caller) or callee.endswith(".<clinit>"):
             return "calls anything"

@@ -307,39 +307,42 @@ static bool holds(uint64_t start, uint64_t size, uint64_t address)
 	return address >= start && address - start < size;
 }
 
-size_t elf_file_copy_code(struct elf_file *file, uint64_t address, uint8_t *buf, size_t len)
+/* The section of code that ADDRESS is in. */
+static bool find_code(struct elf_file *file, uint64_t address, GElf_Shdr *ret_header)
 {
 	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(file->elf, section)))
+		if (gelf_getshdr(section, ret_header) && (ret_header->sh_flags & SHF_EXECINSTR) &&
+		    holds(ret_header->sh_addr, ret_header->sh_size, address))
+			return true;
+	return false;
+}
+
+size_t elf_file_copy_code(struct elf_file *file, uint64_t address, uint8_t *buf, size_t len)
+{
 	GElf_Shdr header;
 	Elf_Data *data;
 
-	while ((section = elf_nextscn(file->elf, section))) {
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
-		    !(header.sh_flags & SHF_EXECINSTR) ||
-		    !holds(header.sh_addr, header.sh_size, address))
-			continue;
-		len = MIN(len, header.sh_size - (address - header.sh_addr));
-		data = elf_getdata_rawchunk(
-			file->elf, (int64_t)(header.sh_offset + (address - header.sh_addr)), len,
-			ELF_T_BYTE);
-		if (!data || data->d_size != len)
-			return 0;
-		memcpy(buf, data->d_buf, len);
-		return len;
-	}
-	return 0;
+	if (!find_code(file, address, &header) || header.sh_type != SHT_PROGBITS)
+		return 0;
+	len = MIN(len, header.sh_size - (address - header.sh_addr));
+	data = elf_getdata_rawchunk(file->elf,
+				    (int64_t)(header.sh_offset + (address - header.sh_addr)), len,
+				    ELF_T_BYTE);
+	if (!data || data->d_size != len)
+		return 0;
+	memcpy(buf, data->d_buf, len);
+	return len;
 }
 
 uint64_t elf_file_section_end(struct elf_file *file, uint64_t address)
 {
-	Elf_Scn *section = NULL;
 	struct elf_segment *segment;
 	GElf_Shdr header;
 
-	while ((section = elf_nextscn(file->elf, section)))
-		if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR) &&
-		    holds(header.sh_addr, header.sh_size, address))
-			return header.sh_addr + header.sh_size;
+	if (find_code(file, address, &header))
+		return header.sh_addr + header.sh_size;
 	vec_for_each (segment, &file->segments)
 		if (holds(segment->address, segment->memory_size, address))
 			return segment->address + segment->memory_size;

@@ -2,6 +2,7 @@
 /* Words of a file's data that lead into its code: of which sections, and how many. */
 #include "test.h"
 
+#include "elf/infer/infer_addresses.h"
 #include "elf/infer/infer_pointers.h"
 #include "made_elf.h"
 

@@ -15,8 +15,7 @@
 #define MAX_ARRAY_ENTRIES 256
 #define MAX_DISTANCE	  256
 /* The linker sorts the relative relocations to the front. */
-#define MAX_RELOCATIONS	 (64U << 10)
-#define RELOCATIONS_READ 128
+#define MAX_RELOCATIONS (64U << 10)
 
 enum effect { PLAIN, PUSH, POP, FRAME, CALL, BRANCH, JUMP, END };
 
@@ -201,30 +200,35 @@ bool cfi_crt_match(const uint8_t *code, size_t len, uint64_t address, struct cfi
  * libgcc's crtstuff.c the two are in front of the others.
  */
 
+struct addend {
+	uint64_t at, found; /* found 0: there is none */
+};
+
+static bool is_addend(const void *record, void *data)
+{
+	const Elf64_Rela *relocation = record;
+	struct addend *addend = data;
+
+	if (relocation->r_offset != addend->at ||
+	    ELF64_R_TYPE(relocation->r_info) != R_X86_64_RELATIVE)
+		return false;
+	addend->found = (uint64_t)relocation->r_addend;
+	return true;
+}
+
 /* lld leaves the words of a position-independent file 0: the addend of AT's relocation. */
 static uint64_t find_addend(struct cfi_file *file, struct elf_file *elf, uint64_t at)
 {
-	Elf64_Rela relocations[RELOCATIONS_READ];
+	struct addend addend = { .at = at };
 	GElf_Shdr header;
 	uint64_t count;
-	size_t n;
 
 	if (!elf_file_find_section(elf, ".rela.dyn", &header))
 		return 0;
-	count = MIN(header.sh_size / sizeof(relocations[0]), (uint64_t)MAX_RELOCATIONS);
-	for (uint64_t done = 0; done < count; done += n) {
-		n = MIN(count - done, (uint64_t)RELOCATIONS_READ);
-		n = cfi_reader_copy(&file->reader, header.sh_offset + done * sizeof(relocations[0]),
-				    relocations, n * sizeof(relocations[0])) /
-		    sizeof(relocations[0]);
-		for (size_t i = 0; i < n; i++)
-			if (relocations[i].r_offset == at &&
-			    ELF64_R_TYPE(relocations[i].r_info) == R_X86_64_RELATIVE)
-				return (uint64_t)relocations[i].r_addend;
-		if (n == 0)
-			break;
-	}
-	return 0;
+	count = MIN(header.sh_size / sizeof(Elf64_Rela), (uint64_t)MAX_RELOCATIONS);
+	cfi_reader_each(&file->reader, header.sh_offset, count, sizeof(Elf64_Rela), is_addend,
+			&addend);
+	return addend.found;
 }
 
 static bool match_at(struct cfi_file *file, uint64_t address, struct cfi_crt *ret_crt)

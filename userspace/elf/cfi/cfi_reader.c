@@ -9,6 +9,8 @@
 
 /* Some sixty records: those of a page of text in one read. */
 #define WINDOW_BYTES 4096
+/* Of records that are gone through, in one read. */
+#define RECORDS_BYTES 12288
 
 void cfi_reader_init_fd(struct cfi_reader *reader, int fd, uint64_t len)
 {
@@ -54,6 +56,24 @@ size_t cfi_reader_copy(struct cfi_reader *reader, uint64_t offset, void *buf, si
 		return read_file(reader, offset, buf, len);
 	memcpy(buf, reader->data + offset, len);
 	return len;
+}
+
+bool cfi_reader_each(struct cfi_reader *reader, uint64_t offset, uint64_t count, size_t bytes,
+		     bool (*fn)(const void *record, void *data), void *data)
+{
+	uint8_t piece[RECORDS_BYTES] __attribute__((aligned(8)));
+	uint64_t n;
+
+	for (uint64_t done = 0; done < count; done += n) {
+		n = MIN(count - done, (uint64_t)(sizeof(piece) / bytes));
+		n = cfi_reader_copy(reader, offset + done * bytes, piece, n * bytes) / bytes;
+		for (uint64_t i = 0; i < n; i++)
+			if (fn(piece + i * bytes, data))
+				return true;
+		if (n == 0)
+			break;
+	}
+	return false;
 }
 
 static void move_window(struct cfi_reader *reader, uint64_t offset, size_t len)

@@ -6,6 +6,7 @@
 #ifndef HOSTPROF_ELF_CFI_CFI_READER_H
 #define HOSTPROF_ELF_CFI_CFI_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,5 +32,9 @@ const uint8_t *cfi_reader_get(struct cfi_reader *reader, uint64_t offset, uint64
 
 /* Up to LEN bytes (those that there are) into BUF; the window stays as it is. */
 size_t cfi_reader_copy(struct cfi_reader *reader, uint64_t offset, void *buf, size_t len);
+
+/* Call FN for each of COUNT records of BYTES (a few) that lie one behind the other from OFFSET on, as far as they are there, until it returns true. Whether it did. */
+bool cfi_reader_each(struct cfi_reader *reader, uint64_t offset, uint64_t count, size_t bytes,
+		     bool (*fn)(const void *record, void *data), void *data);
 
 #endif

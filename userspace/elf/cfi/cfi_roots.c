@@ -11,8 +11,6 @@
 #define MAX_ROOTS 64
 /* A symbol's size is foreign; Go's longest of these has some 400 bytes. */
 #define MAX_ROOT_BYTES 4096
-/* Symbols in one piece: 12 kB. */
-#define SYMBOLS_READ 512
 /*
  * The longest entry code known (musl's, with what it calls inlined) is shorter. Farther away nothing says
  * whether the code still is the entry's: there the place of its frame does (bpf/native/start.h).
@@ -110,41 +108,33 @@ void cfi_roots_add_go(struct cfi_roots *roots, struct elf_file *elf)
 }
 
 /* Where the entry's symbol ends, or the next one begins: musl's and nasm's have no size. */
-static void limit_root(struct cfi_root *root, const Elf64_Sym *symbol)
+static bool limit_root(const void *record, void *data)
 {
+	const Elf64_Sym *symbol = record;
+	struct cfi_root *root = data;
 	int type = ELF64_ST_TYPE(symbol->st_info);
 	uint64_t end = symbol->st_value;
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
 	    symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS)
-		return;
+		return false;
 	if (end == root->start)
 		end += symbol->st_size;
 	if (end > root->start)
 		root->end = MIN(root->end, end);
+	return false;
 }
 
 static void limit_by_table(struct cfi_root *root, struct cfi_reader *reader, struct elf_file *elf,
 			   uint32_t type)
 {
-	Elf64_Sym symbols[SYMBOLS_READ];
 	GElf_Shdr header;
 	uint64_t count;
-	size_t n;
 
 	if (!elf_file_find_table(elf, type, &header))
 		return;
-	count = MIN(header.sh_size / sizeof(symbols[0]), (uint64_t)ELF_MAX_SYMBOLS);
-	for (uint64_t done = 0; done < count; done += n) {
-		n = MIN(count - done, (uint64_t)SYMBOLS_READ) * sizeof(symbols[0]);
-		n = cfi_reader_copy(reader, header.sh_offset + done * sizeof(symbols[0]), symbols,
-				    n) /
-		    sizeof(symbols[0]);
-		for (size_t i = 0; i < n; i++)
-			limit_root(root, &symbols[i]);
-		if (n == 0)
-			break;
-	}
+	count = MIN(header.sh_size / sizeof(Elf64_Sym), (uint64_t)ELF_MAX_SYMBOLS);
+	cfi_reader_each(reader, header.sh_offset, count, sizeof(Elf64_Sym), limit_root, root);
 }
 
 void cfi_roots_add_entry(struct cfi_roots *roots, struct cfi_reader *reader, struct elf_file *elf,

@@ -9,26 +9,19 @@
 /* Instructions of it that are looked at. */
 #define MAX_CALLEE 256
 
-struct callee {
-	uint32_t writes;
-	int64_t begin, reaches; /* where its jumps lead, at most */
-};
-
-/* False: it does something that is none of such a function's. */
-static bool look_at(struct callee *callee, const struct infer_insn *insn)
+/* Of a function that begins at BEGIN. False: it does something that is none of such a function's. */
+static bool look_at(const struct infer_insn *insn, int64_t begin, uint32_t *writes)
 {
 	switch (insn->kind) {
 	case INFER_PAD:
 	case INFER_COMPARE:
 	case INFER_STORE: return true;
-	case INFER_PLAIN: callee->writes |= insn->writes; return true;
+	case INFER_PLAIN: *writes |= insn->writes; return true;
 	case INFER_MOVE:
 	case INFER_LEA:
 	case INFER_CONST:
-	case INFER_LOAD: callee->writes |= BIT(insn->reg); return true;
-	case INFER_BRANCH:
-		callee->reaches = MAX(callee->reaches, (int64_t)insn->value);
-		return insn->value >= callee->begin;
+	case INFER_LOAD: *writes |= BIT(insn->reg); return true;
+	case INFER_BRANCH: return insn->value >= begin;
 	case INFER_RETURN: return insn->value == 0;
 	default: return false;
 	}
@@ -37,19 +30,20 @@ static bool look_at(struct callee *callee, const struct infer_insn *insn)
 /* Which registers it writes, from instruction AT on; false: it cannot be told. */
 static bool find_writes(const struct infer_code *code, size_t at, uint32_t *ret_writes)
 {
-	struct callee callee = { .begin = code->v.items[at].at };
+	const int64_t begin = code->v.items[at].at;
 	size_t end = MIN(code->v.len, at + MAX_CALLEE);
+	int64_t reaches = 0;
 
+	*ret_writes = 0;
 	for (; at < end; at++) {
 		const struct infer_insn *insn = &code->v.items[at];
 
-		if (!look_at(&callee, insn))
+		if (!look_at(insn, begin, ret_writes))
 			return false;
-		if (insn->kind == INFER_RETURN && callee.reaches <= (int64_t)insn->at)
+		if (infer_code_ends(insn, &reaches))
 			break;
 	}
-	*ret_writes = callee.writes;
-	return at < end && !(callee.writes & BIT(DWARF_RSP));
+	return at < end && !(*ret_writes & BIT(DWARF_RSP));
 }
 
 void infer_callees_note(struct infer_code *code)

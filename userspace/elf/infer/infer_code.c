@@ -284,6 +284,14 @@ void infer_code_read(const uint8_t *bytes, size_t len, struct infer_code *code)
 	}
 }
 
+bool infer_code_ends(const struct infer_insn *insn, int64_t *reaches)
+{
+	if (insn->kind == INFER_BRANCH || insn->kind == INFER_JUMP)
+		*reaches = MAX(*reaches, (int64_t)insn->value);
+	return (insn->kind == INFER_RETURN || insn->kind == INFER_JUMP) &&
+	       *reaches <= (int64_t)insn->at;
+}
+
 int64_t infer_code_find(const struct infer_code *code, int64_t at)
 {
 	size_t low = 0, high = code->v.len;

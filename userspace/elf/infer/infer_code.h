@@ -6,6 +6,7 @@
 #ifndef HOSTPROF_ELF_INFER_INFER_CODE_H
 #define HOSTPROF_ELF_INFER_INFER_CODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,12 @@ struct infer_code {
 
 /* Decode LEN bytes from the first on. What is no instruction is an INFER_STOP of one byte. */
 void infer_code_read(const uint8_t *bytes, size_t len, struct infer_code *code);
+
+/*
+ * Of a function's instructions, given one after the other: is this its last one, a return or jump that none of its branches leads beyond? *REACHES
+ * is where those lead at most, 0 at first.
+ */
+bool infer_code_ends(const struct infer_insn *insn, int64_t *reaches);
 
 /* The instruction that begins at offset AT; -1: none does. */
 int64_t infer_code_find(const struct infer_code *code, int64_t at);

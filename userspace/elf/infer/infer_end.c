@@ -13,10 +13,7 @@ static size_t find_end(const struct infer_code *code)
 		if (insn->kind == INFER_STOP)
 			return 0;
 		/* A jump forward may be one to another function, which is then taken for a part of this. */
-		if (insn->kind == INFER_BRANCH || insn->kind == INFER_JUMP)
-			reaches = MAX(reaches, (int64_t)insn->value);
-		if ((insn->kind == INFER_RETURN || insn->kind == INFER_JUMP) &&
-		    reaches <= (int64_t)insn->at)
+		if (infer_code_ends(insn, &reaches))
 			return insn->at + insn->len;
 	}
 	return 0;

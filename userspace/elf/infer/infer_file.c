@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "elf/elf_file_private.h"
+#include "elf/infer/infer_addresses.h"
 #include "elf/infer/infer_gaps.h"
 
 #define CHUNK_BYTES (64U << 10)
@@ -13,7 +14,6 @@
 /* Honest files have two to five sections of code. */
 #define MAX_SECTIONS	 64
 #define MAX_SYMBOLS_READ (1U << 18)
-#define SYMBOLS_READ	 512 /* in one piece */
 /* Of a file's code, as one in so many: what no call frame information describes is more than some assembler. */
 #define LARGE_GAPS 8
 /* All chunks of one file together. */
@@ -84,31 +84,23 @@ size_t infer_file_bytes(const struct infer_file *infer)
 
 /* --- symbols ---------------------------------------------------------------------------------- */
 
-static void add_symbol(struct infer_file *infer, const Elf64_Sym *symbol)
+static bool add_symbol(const void *record, void *data)
 {
+	const Elf64_Sym *symbol = record;
+	struct infer_file *infer = data;
 	int type = ELF64_ST_TYPE(symbol->st_info);
 
 	if ((type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF &&
 	    symbol->st_value)
 		vec_push(&infer->begins, symbol->st_value);
+	return false;
 }
 
 static void read_table(struct infer_file *infer, const struct infer_section *table)
 {
-	Elf64_Sym symbols[SYMBOLS_READ];
-	uint64_t count = MIN(table->size / sizeof(symbols[0]), (uint64_t)MAX_SYMBOLS_READ);
-	size_t n;
+	uint64_t count = MIN(table->size / sizeof(Elf64_Sym), (uint64_t)MAX_SYMBOLS_READ);
 
-	for (uint64_t done = 0; done < count; done += n) {
-		n = MIN(count - done, (uint64_t)SYMBOLS_READ);
-		n = cfi_reader_copy(infer->reader, table->offset + done * sizeof(symbols[0]),
-				    symbols, n * sizeof(symbols[0])) /
-		    sizeof(symbols[0]);
-		for (size_t i = 0; i < n; i++)
-			add_symbol(infer, &symbols[i]);
-		if (n == 0)
-			break;
-	}
+	cfi_reader_each(infer->reader, table->offset, count, sizeof(Elf64_Sym), add_symbol, infer);
 }
 
 void infer_file_for_each_gap(struct infer_file *infer,

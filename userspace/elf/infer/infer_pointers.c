@@ -1,45 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf/infer/infer_pointers.h"
 
-#include <stdlib.h>
-
 #include "base/macros.h"
 #include "elf/elf_file_private.h"
+#include "elf/infer/infer_addresses.h"
 
 /* Honest files have a dozen. */
 #define MAX_SECTIONS 64
-#define WORDS_READ   512 /* in one piece */
-#define RELOCS_READ  170
-
-/* --- rising lists ----------------------------------------------------------------------------- */
-
-size_t infer_addresses_find(const uint64_t *addresses, size_t count, uint64_t address)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-void infer_addresses_sort(uint64_t *addresses, size_t count)
-{
-	if (count)
-		qsort(addresses, count, sizeof(addresses[0]), compare_addresses);
-}
 
 /* --- where they may be ------------------------------------------------------------------------ */
 
@@ -89,43 +56,38 @@ static void look_at(struct search *search, uint64_t word)
 		}
 }
 
-/* Sections lie at the same place of 8 bytes in file and memory. */
-static void search_data(struct search *search, const struct infer_section *section)
+static bool look_at_word(const void *record, void *data)
 {
-	uint64_t words[WORDS_READ];
-	uint64_t skipped = -section->address % sizeof(words[0]), n;
-	uint64_t size = section->size > skipped ? MIN(section->size - skipped, search->left) : 0;
+	look_at(data, *(const uint64_t *)record);
+	return false;
+}
 
-	for (uint64_t done = 0; done + sizeof(words[0]) <= size; done += n * sizeof(words[0])) {
-		n = MIN((size - done) / sizeof(words[0]), (uint64_t)WORDS_READ);
-		n = cfi_reader_copy(search->reader, section->offset + skipped + done, words,
-				    n * sizeof(words[0])) /
-		    sizeof(words[0]);
-		for (uint64_t i = 0; i < n; i++)
-			look_at(search, words[i]);
-		if (n == 0)
-			break;
-	}
+static bool look_at_relocation(const void *record, void *data)
+{
+	const Elf64_Rela *relocation = record;
+
+	if (ELF64_R_TYPE(relocation->r_info) == R_X86_64_RELATIVE)
+		look_at(data, (uint64_t)relocation->r_addend);
+	return false;
+}
+
+/* Of SIZE bytes at OFFSET as much as may be read. */
+static void search_in(struct search *search, uint64_t offset, uint64_t size, size_t bytes,
+		      bool (*look)(const void *record, void *data))
+{
+	size = MIN(size, search->left);
+	cfi_reader_each(search->reader, offset, size / bytes, bytes, look, search);
 	search->left -= size;
 }
 
-static void search_relocations(struct search *search, const struct infer_section *section)
+/* Sections lie at the same place of 8 bytes in file and memory. */
+static void search_data(struct search *search, const struct infer_section *section)
 {
-	Elf64_Rela relocs[RELOCS_READ];
-	uint64_t size = MIN(section->size, search->left), n;
+	uint64_t skipped = -section->address % sizeof(uint64_t);
 
-	for (uint64_t done = 0; done + sizeof(relocs[0]) <= size; done += n * sizeof(relocs[0])) {
-		n = MIN((size - done) / sizeof(relocs[0]), (uint64_t)RELOCS_READ);
-		n = cfi_reader_copy(search->reader, section->offset + done, relocs,
-				    n * sizeof(relocs[0])) /
-		    sizeof(relocs[0]);
-		for (uint64_t i = 0; i < n; i++)
-			if (ELF64_R_TYPE(relocs[i].r_info) == R_X86_64_RELATIVE)
-				look_at(search, (uint64_t)relocs[i].r_addend);
-		if (n == 0)
-			break;
-	}
-	search->left -= size;
+	if (section->size > skipped)
+		search_in(search, section->offset + skipped, section->size - skipped,
+			  sizeof(uint64_t), look_at_word);
 }
 
 static void keep_each_once(struct infer_pointers *pointers)
@@ -145,7 +107,8 @@ void infer_pointers_read(struct infer_pointers *pointers, struct cfi_reader *rea
 	struct search search = { pointers, reader, code, count, INFER_POINTERS_BYTES };
 	const struct infer_section *section;
 
-	search_relocations(&search, &pointers->relocations);
+	search_in(&search, pointers->relocations.offset, pointers->relocations.size,
+		  sizeof(Elf64_Rela), look_at_relocation);
 	vec_for_each (section, &pointers->data)
 		search_data(&search, section);
 	keep_each_once(pointers);

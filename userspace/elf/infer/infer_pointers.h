@@ -32,9 +32,4 @@ void infer_pointers_read(struct infer_pointers *pointers, struct cfi_reader *rea
 void infer_pointers_release(struct infer_pointers *pointers);
 size_t infer_pointers_bytes(const struct infer_pointers *pointers);
 
-/* The index of the first that is not below ADDRESS in a rising list. */
-size_t infer_addresses_find(const uint64_t *addresses, size_t count, uint64_t address);
-/* Put a list into that order. */
-void infer_addresses_sort(uint64_t *addresses, size_t count);
-
 #endif

@@ -10,12 +10,34 @@
 #include "jvm/continuation/jvm_continuations.h"
 #include "jvm/continuation/jvm_virtual.h"
 
-#define SLOT(name) offsetof(struct wire_jvm, name)
-
-static const struct {
+/* A field whose offset goes to a uint16_t. */
+struct offset_field {
 	const char *type, *field;
 	size_t slot;
-} thread_fields[] = {
+};
+
+/* Those that are told below LIMIT; the others are WIRE_JVM_ABSENT. Whether all are. */
+static bool read_offsets(const struct vmstructs *vs, const struct offset_field *fields,
+			 unsigned int count, uint64_t limit, void *wire)
+{
+	bool all = true;
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint16_t *slot = (uint16_t *)(void *)((char *)wire + fields[i].slot);
+		uint64_t offset;
+		int r = vmstructs_field_offset(vs, fields[i].type, fields[i].field, &offset);
+		bool told = r == 0 && offset < limit;
+
+		*slot = told ? (uint16_t)offset : WIRE_JVM_ABSENT;
+		all = all && told;
+	}
+	return all;
+}
+
+#define SLOT(name) offsetof(struct wire_jvm, name)
+
+/* What is absent leaves a way unused; a stack is walked without it. */
+static const struct offset_field thread_fields[] = {
 	{ "JavaThread", "_anchor", SLOT(thread_anchor) },
 	{ "JavaThread", "_cont_entry", SLOT(thread_cont_entry) },
 	{ "JavaThread", "_saved_exception_pc", SLOT(thread_saved_pc) },
@@ -28,28 +50,11 @@ static const struct {
 
 #undef SLOT
 
-/* What is absent leaves a way unused; a stack is walked without it. */
-static void read_thread_fields(const struct vmstructs *vs, struct wire_jvm *wire)
-{
-	for (unsigned int i = 0; i < ARRAY_SIZE(thread_fields); i++) {
-		uint16_t *slot = (uint16_t *)(void *)((char *)wire + thread_fields[i].slot);
-		uint64_t offset;
-		int r = vmstructs_field_offset(vs, thread_fields[i].type, thread_fields[i].field,
-					       &offset);
-
-		*slot = r < 0 || offset >= JVM_LAYOUT_MAX_STRUCT ? WIRE_JVM_ABSENT
-								 : (uint16_t)offset;
-	}
-}
-
 /* --- frames that are put in place: bpf/hotspot/unpacking.h --- */
 
 #define SLOT(name) offsetof(struct wire_unpacking, name)
 
-static const struct {
-	const char *type, *field;
-	size_t slot;
-} unpacking_fields[] = {
+static const struct offset_field unpacking_fields[] = {
 	{ "JavaThread", "_vframe_array_head", SLOT(array) },
 	{ "vframeArray", "_frames", SLOT(frames) },
 	{ "vframeArrayElement", "_method", SLOT(method) },
@@ -57,26 +62,6 @@ static const struct {
 };
 
 #undef SLOT
-
-static bool is_offset(uint64_t value)
-{
-	return value <= UINT16_MAX;
-}
-
-static bool read_unpacking_fields(const struct vmstructs *vs, struct wire_unpacking *unpacking)
-{
-	for (unsigned int i = 0; i < ARRAY_SIZE(unpacking_fields); i++) {
-		uint16_t *slot = (uint16_t *)(void *)((char *)unpacking + unpacking_fields[i].slot);
-		uint64_t offset;
-
-		if (vmstructs_field_offset(vs, unpacking_fields[i].type, unpacking_fields[i].field,
-					   &offset) < 0 ||
-		    !is_offset(offset))
-			return false;
-		*slot = (uint16_t)offset;
-	}
-	return true;
-}
 
 /* Nothing tells where the elements begin; but the last member of a vframeArray is the first one of them. */
 static bool read_unpacking_elements(const struct vmstructs *vs, struct wire_unpacking *unpacking)
@@ -86,7 +71,7 @@ static bool read_unpacking_elements(const struct vmstructs *vs, struct wire_unpa
 	if (vmstructs_sizeof(vs, "vframeArray", &array) < 0 ||
 	    vmstructs_sizeof(vs, "vframeArrayElement", &element) < 0)
 		return false;
-	if (!is_offset(array) || element > array)
+	if (array > UINT16_MAX || element > array)
 		return false;
 	unpacking->elements = (uint16_t)(array - element);
 	unpacking->element_bytes = (uint16_t)element;
@@ -99,7 +84,9 @@ static void read_unpacking(const struct vmstructs *vs, struct jvm_layout *layout
 	struct wire_unpacking *unpacking = &layout->wire.unpacking;
 
 	unpacking->bytecodes = (uint16_t)layout->const_method_bytes;
-	if (!read_unpacking_fields(vs, unpacking) || !read_unpacking_elements(vs, unpacking))
+	if (!read_offsets(vs, unpacking_fields, ARRAY_SIZE(unpacking_fields), UINT16_MAX + 1U,
+			  unpacking) ||
+	    !read_unpacking_elements(vs, unpacking))
 		*unpacking = (struct wire_unpacking){ 0 };
 }
 
@@ -184,7 +171,8 @@ int jvm_stubs_read(const struct vmstructs *vs, struct jvm_layout *layout, struct
 		r = -EBADMSG;
 	if (r < 0)
 		return err_sys(err, r, "cannot read where the JVM's call stub is");
-	read_thread_fields(vs, wire);
+	(void)read_offsets(vs, thread_fields, ARRAY_SIZE(thread_fields), JVM_LAYOUT_MAX_STRUCT,
+			   wire);
 	read_unpacking(vs, layout);
 	layout->provisional = false;
 	if (has_continuations(vs)) {

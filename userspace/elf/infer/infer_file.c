@@ -67,6 +67,7 @@ void infer_file_release(struct infer_file *infer)
 	for (size_t i = 0; i < INFER_CHUNKS; i++)
 		vec_release(&infer->chunks[i].rows.v);
 	vec_release(&infer->code);
+	vec_release(&infer->gaps);
 	vec_release(&infer->begins);
 	infer_pointers_release(&infer->pointers);
 }
@@ -74,6 +75,7 @@ void infer_file_release(struct infer_file *infer)
 size_t infer_file_bytes(const struct infer_file *infer)
 {
 	size_t bytes = infer->code.cap * sizeof(infer->code.items[0]) +
+		       infer->gaps.cap * sizeof(infer->gaps.items[0]) +
 		       infer->begins.cap * sizeof(infer->begins.items[0]) +
 		       infer_pointers_bytes(&infer->pointers);
 
@@ -103,29 +105,37 @@ static void read_table(struct infer_file *infer, const struct infer_section *tab
 	cfi_reader_each(infer->reader, table->offset, count, sizeof(Elf64_Sym), add_symbol, infer);
 }
 
-void infer_file_for_each_gap(struct infer_file *infer,
-			     void (*fn)(uint64_t offset, uint64_t len, void *data), void *data)
+/* Once: it takes a look at every record of call frame information. */
+static void find_gaps(struct infer_file *infer)
 {
-	struct infer_gaps gaps = { VEC_INIT };
+	struct infer_gaps found = { VEC_INIT };
 	const struct infer_section *section;
 	const struct infer_gap *gap;
 
+	if (infer->gaps_found)
+		return;
+	infer->gaps_found = true;
 	vec_for_each (section, &infer->code) {
 		infer_gaps_find(infer->layers, ARRAY_SIZE(infer->layers), section->address,
-				section->address + section->size, &gaps);
-		vec_for_each (gap, &gaps.v)
-			fn(section->offset + (gap->start - section->address), gap->end - gap->start,
-			   data);
+				section->address + section->size, &found);
+		vec_for_each (gap, &found.v)
+			vec_push(&infer->gaps,
+				 ((struct infer_section){ gap->start,
+							  section->offset +
+								  (gap->start - section->address),
+							  gap->end - gap->start }));
 	}
-	vec_release(&gaps.v);
+	vec_release(&found.v);
 }
 
-static void add_gap(uint64_t offset, uint64_t len, void *data)
+void infer_file_for_each_gap(struct infer_file *infer,
+			     void (*fn)(uint64_t offset, uint64_t len, void *data), void *data)
 {
-	uint64_t *sum = data;
+	const struct infer_section *gap;
 
-	(void)offset;
-	*sum += len;
+	find_gaps(infer);
+	vec_for_each (gap, &infer->gaps)
+		fn(gap->offset, gap->size, data);
 }
 
 /* Are gaps a part of the code that is worth a look through all of the data? */
@@ -134,9 +144,11 @@ static bool has_large_gaps(struct infer_file *infer)
 	const struct infer_section *section;
 	uint64_t code = 0, gaps = 0;
 
+	find_gaps(infer);
 	vec_for_each (section, &infer->code)
 		code += section->size;
-	infer_file_for_each_gap(infer, add_gap, &gaps);
+	vec_for_each (section, &infer->gaps)
+		gaps += section->size;
 	return gaps > code / LARGE_GAPS;
 }
 

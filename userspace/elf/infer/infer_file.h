@@ -23,9 +23,10 @@ struct infer_chunk {
 struct infer_file {
 	struct cfi_reader *reader;   /* borrowed; NULL: nothing is inferred */
 	struct cfi_layer *layers[2]; /* borrowed: what they describe is left alone */
-	VEC(struct infer_section) code;
+	VEC(struct infer_section)
+	code, gaps;			/* gaps: what no layer describes of it, once gaps_found */
 	struct infer_section tables[2]; /* of symbols */
-	bool places_read;
+	bool gaps_found, places_read;
 	VEC(uint64_t) begins; /* of functions by symbols, and of main; rising */
 	struct infer_pointers pointers;
 	struct infer_chunk chunks[INFER_CHUNKS];

@@ -263,6 +263,44 @@ static void behind_a_call_that_ends_where_functions_begin(void **state)
 			      "rsp+32 rbp 3 rbx 2\n");
 }
 
+/* Behind it no function can begin, as that would give up more than it has: Pascal's methods are reached by tables alone. */
+#define REACHED_BY_A_TABLE "ret\n .balign 16,0\n "
+#define ENDS_ALIGNED	   " .balign 16,0x99\n " /* cdq */
+INFER_CASE(by_adding, REACHED_BY_A_TABLE "lea -8(%rsp),%rsp\n" ENDS_ALIGNED
+					 ".skip 14,0x99\n call *%rax\n lea 8(%rsp),%rsp\n ret");
+INFER_CASE(by_popping, REACHED_BY_A_TABLE "cdq\n push %rbx\n" ENDS_ALIGNED
+					  ".skip 14,0x99\n call *%rax\n cdq\n pop %rbx\n ret");
+INFER_CASE(by_leaving, REACHED_BY_A_TABLE "cdq\n push %rbp\n mov %rsp,%rbp\n" ENDS_ALIGNED
+					  ".skip 14,0x99\n call *%rax\n leave\n ret");
+/* Another one does begin there. */
+INFER_CASE(by_none, "cdq\n sub $8,%rsp\n" ENDS_ALIGNED
+		    ".skip 14,0x99\n call *%rax\n push $1\n pop %rax\n ret");
+
+static void behind_a_call_no_function_begins(void **state)
+{
+	(void)state;
+	INFER_EXPECT(by_adding, "rsp+8\n"
+				"none\n"
+				"rsp+8\n"
+				"rsp+16\n"
+				"rsp+8\n");
+	INFER_EXPECT(by_popping, "rsp+8\n"
+				 "none\n"
+				 "rsp+8\n"
+				 "rsp+16 rbx 2\n"
+				 "rsp+8\n");
+	INFER_EXPECT(by_leaving, "rsp+8\n"
+				 "none\n"
+				 "rsp+8\n"
+				 "rsp+16 rbp 2\n"
+				 "rbp+16 rbp 2\n"
+				 "rsp+8\n");
+	INFER_EXPECT(by_none, "none\n"
+			      "rsp+8\n"
+			      "rsp+16\n"
+			      "rsp+8\n");
+}
+
 INFER_CASE(tail,
 	   "push %rbx\n mov %rdi,%rbx\n call *%rdi\n pop %rbx\n jmp .Ltail_to\n .balign 16\n"
 	   "call .Ltail_to\n .balign 16\n .Ltail_to: sub $8,%rsp\n call *%rax\n add $8,%rsp\n ret");
@@ -377,6 +415,7 @@ int main(void)
 		cmocka_unit_test(what_a_table_of_jumps_leads_to),
 		cmocka_unit_test(behind_a_call_that_does_not_return),
 		cmocka_unit_test(behind_a_call_that_ends_where_functions_begin),
+		cmocka_unit_test(behind_a_call_no_function_begins),
 		cmocka_unit_test(a_jump_to_another_function),
 		cmocka_unit_test(a_signal_handlers_way_back),
 		cmocka_unit_test(a_thread_begins),

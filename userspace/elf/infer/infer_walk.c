@@ -10,6 +10,8 @@ enum { CALL_SIGRETURN = 15, CALL_EXIT = 60, CALL_EXIT_GROUP = 231 };
 #define FUNCTION_ALIGN 16
 /* Honest code has a tenth of it in 100 KiB. */
 #define MAX_LOOSE 1024
+/* Instructions: what leaves a function pops six registers and adds to the stack pointer. */
+#define MAX_GIVEN_UP 8
 
 void infer_walk_begin(struct infer_walk *walk, const struct infer_code *code, uint64_t address)
 {
@@ -120,6 +122,30 @@ bool infer_walk_may_begin(const struct infer_walk *walk, uint32_t at)
 	       (!walk->anywhere && infer_walk_is_aligned(walk, at));
 }
 
+/* Code that gives up more of the stack than it took, before it goes anywhere: no function begins so. */
+static bool gives_up_a_frame(const struct infer_walk *walk, uint32_t at)
+{
+	const uint32_t end = MIN(at + MAX_GIVEN_UP, (uint32_t)walk->code->v.len);
+	int64_t taken = 0;
+
+	for (; at < end && taken >= 0; at++) {
+		const struct infer_insn *insn = &walk->code->v.items[at];
+
+		if (insn->kind == INFER_LEAVE)
+			return true;
+		if (insn->kind == INFER_PUSH)
+			taken += 8;
+		else if (insn->kind == INFER_POP)
+			taken -= 8;
+		else if (insn->kind == INFER_LEA && insn->reg == DWARF_RSP &&
+			 insn->base == DWARF_RSP)
+			taken -= insn->value;
+		else if (insn->kind >= INFER_ENTER || insn->reg == DWARF_RBP)
+			return false;
+	}
+	return taken < 0;
+}
+
 /* What is behind it looks like another function, or is one. */
 static bool may_not_return(const struct infer_walk *walk, uint32_t at)
 {
@@ -132,7 +158,8 @@ static bool may_not_return(const struct infer_walk *walk, uint32_t at)
 	 * would be all right as well.
 	 */
 	return next->kind == INFER_PAD || next->kind == INFER_STOP ||
-	       ((!walk->base || walk->enters) && infer_walk_may_begin(walk, at + 1));
+	       ((!walk->base || walk->enters) && infer_walk_may_begin(walk, at + 1) &&
+		!gives_up_a_frame(walk, at + 1));
 }
 
 /* call 1f; 1: */

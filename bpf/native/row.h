@@ -130,6 +130,15 @@ static inline enum unwind_verdict row_restore_all(struct unwind_cursor *c,
 	return UNWIND_GO_ON;
 }
 
+/*
+ * Who was not called has 0 for a return address; so may the words of a stack be where the walk has lost its way, or those that the
+ * thread itself has no use for: Haskell's code, of which rows are inferred, never returns.
+ */
+static inline bool row_is_first(const struct unwind_cursor *c, const struct wire_rule *rule)
+{
+	return !c->guessed && !(c->leaf && (rule->cfa_index & WIRE_INFERRED));
+}
+
 static inline enum unwind_verdict row_step(struct unwind_cursor *c, struct unwind_memory *memory,
 					   const struct wire_rule *rule)
 {
@@ -139,9 +148,8 @@ static inline enum unwind_verdict row_step(struct unwind_cursor *c, struct unwin
 	if (row_cfa(c, memory, rule, &cfa) || row_home(c, rule, cfa, &home) ||
 	    row_return_address(c, memory, rule, cfa, &pc))
 		return UNWIND_STOP;
-	/* Who was not called has none; but the words of a stack may be 0 where the walk has lost its way. */
 	if (pc == 0)
-		return cursor_stop(c, c->guessed ? UNWIND_NO_START : UNWIND_DONE);
+		return cursor_stop(c, row_is_first(c, rule) ? UNWIND_DONE : UNWIND_NO_START);
 	if (!cursor_is_user(pc))
 		return cursor_stop(c, UNWIND_BAD_RETURN);
 	/* Stacks grow down; only a leaf can have its return address in a register and no frame. */

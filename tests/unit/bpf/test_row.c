@@ -395,6 +395,23 @@ static void test_no_return_address(void **state)
 	expect_walk(3, UNWIND_DONE);
 }
 
+/* Code whose rows are inferred may be any other than a function's; of callers it is known that they called. */
+static void test_no_return_address_of_inferred_rows(void **state)
+{
+	struct wire_rule inferred = rule_rsp(16);
+
+	(void)state;
+	inferred.cfa_index = WIRE_INFERRED;
+	set_page(0, inferred);
+	expect_walk(1, UNWIND_NO_START);
+	set_page(0, rule_rsp(16));
+	expect_walk(1, UNWIND_DONE);
+	set_page(0, rule_rsp(8));
+	set_page(1, inferred);
+	w.stack[0] = CALLER;
+	expect_walk(2, UNWIND_DONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +434,7 @@ int main(void)
 		cmocka_unit_test_setup(test_signal_frame, set_up),
 		cmocka_unit_test_setup(test_signal_in_code_without_a_frame, set_up),
 		cmocka_unit_test_setup(test_no_return_address, set_up),
+		cmocka_unit_test_setup(test_no_return_address_of_inferred_rows, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
 /*
- * From the thread's own stack back to the goroutine whose stack is to grow (runtime/asm_amd64.s, morestack; runtime2.go,
- * g, m and gobuf; Go 1.19 to 1.26). morestack writes where the goroutine stands to g.sched, clears %rbp and calls
- * newstack(), which copies the stack or lets another goroutine run. Before the latter m.curg becomes 0: what follows is
- * the scheduler's time and nobody else's, and its stack begins here, as Go's own tracebacks have it
- * (traceback.go, topofstack()).
+ * From the thread's own stack back to the goroutine that was left for it (runtime/asm_amd64.s, morestack, mcall, systemstack and asmcgocall;
+ * runtime2.go, g, m and gobuf; Go 1.19 to 1.26). Each writes where the goroutine stands to g.sched. morestack clears %rbp and
+ * calls newstack(), which copies the stack or lets another goroutine run; mcall lets one run at once. Then m.curg becomes 0:
+ * what follows is the scheduler's time and nobody else's, and its stack begins here, as Go's own tracebacks have it
+ * (traceback.go, topofstack()). From 1.21 on frame pointers lead from all but morestack to who called them.
  */
 #ifndef HOSTPROF_BPF_NATIVE_GOROUTINE_H
 #define HOSTPROF_BPF_NATIVE_GOROUTINE_H
@@ -14,7 +14,7 @@
 #define GOROUTINE_M	48 /* g.m */
 #define GOROUTINE_SCHED 56 /* g.sched: sp, pc */
 
-/* The call of morestack leads to it, or to the few instructions of morestack_noctxt behind it. */
+/* The call leads to the function, or to the few instructions of morestack_noctxt behind it. */
 #define GOROUTINE_NEAR 256
 
 /* In the cursor's context[], as a BPF stack is short. */
@@ -32,17 +32,22 @@ static inline bool goroutine_current(struct unwind_cursor *c, struct unwind_memo
 }
 
 static inline bool goroutine_read(struct unwind_cursor *c, struct unwind_memory *memory,
-				  wire_u32 bp_slot)
+				  wire_u32 bp_slot, wire_u32 left)
 {
 	wire_u64 *words = c->context;
 
-	return !memory_read_stack(memory, &words[GOROUTINE_SP], 16,
-				  words[GOROUTINE_G] + GOROUTINE_SCHED) &&
-	       !memory_read_stack(memory, &words[GOROUTINE_FP], 8,
-				  words[GOROUTINE_G] + 8ULL * bp_slot);
+	if (memory_read_stack(memory, &words[GOROUTINE_SP], 16,
+			      words[GOROUTINE_G] + GOROUTINE_SCHED) ||
+	    memory_read_stack(memory, &words[GOROUTINE_FP], 8, words[GOROUTINE_G] + 8ULL * bp_slot))
+		return false;
+	if (left != WIRE_LEFT_BY_SYSTEMSTACK)
+		return true;
+	/* systemstack and asmcgocall themselves still are on the goroutine's stack (gosave_systemstack_switch), and have no frame. */
+	words[GOROUTINE_SP] += 8;
+	return !memory_read_stack(memory, &words[GOROUTINE_PC], 8, words[GOROUTINE_SP] - 8);
 }
 
-/* Does the call before the goroutine's pc lead to where the walk is? Another's registers were not written by morestack. Uses c->code. */
+/* Does the call before the goroutine's pc lead to where the walk is? Another's registers were not written there. Uses c->code. */
 static inline bool goroutine_called(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 pc = c->context[GOROUTINE_PC], target;
@@ -53,19 +58,19 @@ static inline bool goroutine_called(struct unwind_cursor *c, struct unwind_memor
 	return target && target - c->pc + GOROUTINE_NEAR < 2 * GOROUTINE_NEAR;
 }
 
-/* UNKNOWN: it cannot be read, or is no goroutine that called morestack. */
+/* UNKNOWN: it cannot be read, or is no goroutine that called this function. */
 enum goroutine_found { GOROUTINE_FOUND, GOROUTINE_NONE, GOROUTINE_UNKNOWN };
 
 /* A moment later it is another one, as is what lies on a stack. */
 static inline enum goroutine_found goroutine_find(struct unwind_cursor *c,
 						  struct unwind_memory *memory, wire_u32 g_slot,
-						  wire_u32 curg, wire_u32 bp_slot)
+						  wire_u32 curg, wire_u32 bp_slot, wire_u32 left)
 {
 	if (!goroutine_current(c, memory, g_slot, curg))
 		return GOROUTINE_UNKNOWN;
 	if (!c->context[GOROUTINE_G])
 		return GOROUTINE_NONE;
-	return goroutine_read(c, memory, bp_slot) && goroutine_called(c, memory)
+	return goroutine_read(c, memory, bp_slot, left) && goroutine_called(c, memory)
 		       ? GOROUTINE_FOUND
 		       : GOROUTINE_UNKNOWN;
 }
@@ -73,27 +78,41 @@ static inline enum goroutine_found goroutine_find(struct unwind_cursor *c,
 #ifdef __bpf__
 
 UNWIND_ALONE(enum goroutine_found, goroutine_find,
-	     (struct unwind_cursor * c, wire_u32 g_slot, wire_u32 curg, wire_u32 bp_slot), c,
-	     (c, NULL, g_slot, curg, bp_slot), GOROUTINE_UNKNOWN)
+	     (struct unwind_cursor * c, wire_u32 g_slot, wire_u32 curg, wire_u32 bp_slot,
+	      wire_u32 left),
+	     c, (c, NULL, g_slot, curg, bp_slot, left), GOROUTINE_UNKNOWN)
 
-#define goroutine_find(c, memory, g_slot, curg, bp_slot) \
-	goroutine_find_alone(c, g_slot, curg, bp_slot)
+#define goroutine_find(c, memory, g_slot, curg, bp_slot, left) \
+	goroutine_find_alone(c, g_slot, curg, bp_slot, left)
 
 #endif
+
+/* Of a thread that has left a goroutine, and knows none, or not which. */
+static inline enum unwind_verdict goroutine_without(struct unwind_cursor *c,
+						    struct unwind_memory *memory,
+						    const struct wire_rule *rule,
+						    enum goroutine_found found)
+{
+	if (rule->cfa_add == WIRE_LEFT_BY_MORESTACK)
+		return found == GOROUTINE_NONE ? frame_pointer_switch(c, memory, rule)
+					       : cursor_stop(c, UNWIND_NO_START);
+	if (rule->cfa_add == WIRE_LEFT_BY_MCALL && found == GOROUTINE_NONE)
+		return cursor_stop(c, UNWIND_DONE);
+	return frame_pointer_return(c, memory);
+}
 
 static inline enum unwind_verdict goroutine_step(struct unwind_cursor *c,
 						 struct unwind_memory *memory,
 						 const struct wire_rule *rule)
 {
-	enum goroutine_found found = GOROUTINE_NONE;
+	enum goroutine_found found;
 
-	if (rule->kind == WIRE_RULE_GOROUTINE)
-		found = goroutine_find(c, memory, rule->ra_slot, (wire_u32)rule->cfa_offset,
-				       rule->rbp_slot);
-	if (found == GOROUTINE_NONE)
+	if (rule->kind != WIRE_RULE_GOROUTINE)
 		return frame_pointer_switch(c, memory, rule);
+	found = goroutine_find(c, memory, rule->ra_slot, (wire_u32)rule->cfa_offset, rule->rbp_slot,
+			       (wire_u32)rule->cfa_add);
 	if (found != GOROUTINE_FOUND)
-		return cursor_stop(c, UNWIND_NO_START);
+		return goroutine_without(c, memory, rule, found);
 	return frame_pointer_leave(c, c->context[GOROUTINE_PC], c->context[GOROUTINE_SP],
 				   c->context[GOROUTINE_FP]);
 }

@@ -11,6 +11,8 @@
 /* Of it, from where the way leads to; less where that is not all there, as its end is near. */
 #define MISS_LEFT_BYTES MISS_HEAP_PIECE
 #define MISS_LEFT_LEAST 1024
+/* As far below a frame pointer as the return address may lie (frame_pointer_below()). */
+#define MISS_LEFT_BELOW (8 * FRAME_POINTER_WORDS)
 
 struct miss_links {
 	struct miss_buffer *b;
@@ -62,8 +64,8 @@ static long miss_goroutine_turn(wire_u32 turn, struct miss_goroutine *go)
 }
 
 /*
- * Where Go's runtime has cleared the frame pointer (native/goroutine.h). The thread's own g says where the stack is that
- * it stands on; nobody else has such words there.
+ * Where Go's runtime stands on the thread's own stack (native/goroutine.h). The thread's own g says where that is;
+ * nobody else has such words there. Not 0: it does.
  */
 static __noinline int miss_copy_goroutine(struct miss_buffer *b, wire_u64 tls, wire_u64 sp)
 {
@@ -72,10 +74,11 @@ static __noinline int miss_copy_goroutine(struct miss_buffer *b, wire_u64 tls, w
 	if (sp < miss_word(go.g) || sp >= miss_word(go.g + 8))
 		return 0;
 	go.m = miss_word(go.g + GOROUTINE_M);
-	if (miss_word(go.m) == go.g && miss_add_piece(b, tls - 8, 8) &&
-	    miss_add_piece(b, go.g, MISS_G_BYTES) && miss_add_piece(b, go.m, MISS_M_BYTES))
-		bpf_loop(MISS_M_BYTES / 8 - MISS_M_FROM, miss_goroutine_turn, &go, 0);
-	return 0;
+	if (miss_word(go.m) != go.g || !miss_add_piece(b, tls - 8, 8) ||
+	    !miss_add_piece(b, go.g, MISS_G_BYTES) || !miss_add_piece(b, go.m, MISS_M_BYTES))
+		return 0;
+	bpf_loop(MISS_M_BYTES / 8 - MISS_M_FROM, miss_goroutine_turn, &go, 0);
+	return 1;
 }
 
 /*
@@ -86,12 +89,12 @@ static __noinline int miss_copy_left(struct miss_buffer *b, struct unwind_cursor
 {
 	struct miss_links links = { .b = b, .fp = c->fp };
 
+	if (miss_copy_goroutine(b, c->tls, c->sp))
+		return 0;
 	bpf_loop(MISS_LINKS, miss_link_turn, &links, 0);
-	if (!links.fp)
-		return miss_copy_goroutine(b, c->tls, c->sp);
 	if (links.fp != c->fp && !(links.fp & 7) && cursor_is_user(links.fp) &&
 	    links.fp - b->miss.copy_at >= b->miss.copy_bytes)
-		miss_add_left(b, links.fp);
+		miss_add_left(b, links.fp - MISS_LEFT_BELOW);
 	return 0;
 }
 

@@ -6,9 +6,6 @@ import subprocess
 
 from .kind import kind
 
-BELOW_1_21 = "Go before 1.21 keeps no frame pointer where its runtime leaves a goroutine's stack (systemstack, mcall, morestack)"
-
-
 def toolchains():
     """(version, go)"""
     found = [os.path.join(root, "bin/go") for root in os.environ.get("HOSTPROF_GOS", "").split(":") if root]
@@ -22,13 +19,11 @@ def toolchains():
 
 
 def register(version, go):
-    minor = int(version.split(".")[1])
-    listed = {"impossible": BELOW_1_21, "least": 0.9} if minor < 21 else {}
     environment = {"GOTOOLCHAIN": "local", "GO111MODULE": "off", "GOFLAGS": "", "CGO_ENABLED": "0", "GO": go}
     for name, flags in {version: "", f"{version}, stripped": "-ldflags='-s -w'"}.items():
-        kind(name, "work", make=f'"$GO" build {flags} -o work "$HERE"/load/work.go', script="work ./work", environment=environment, **listed)
+        kind(name, "work", make=f'"$GO" build {flags} -o work "$HERE"/load/work.go', script="work ./work", environment=environment)
     kind(f"{version}'s compiler", "compile|link|asm|go", make="mkdir cache",
-         script="""GOCACHE="$DIR/cache" again "$GO" build -a -o work "$HERE"/load/work.go""", environment=environment, **listed)
+         script="""GOCACHE="$DIR/cache" again "$GO" build -a -o work "$HERE"/load/work.go""", environment=environment)
 
 
 for each in toolchains():

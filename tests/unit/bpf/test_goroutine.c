@@ -118,6 +118,65 @@ static void what_is_not_known(void **state)
 	expect_end(UNWIND_NO_START);
 }
 
+static struct wire_rule left_by(enum wire_left left)
+{
+	struct wire_rule by = rule;
+
+	by.cfa_add = (int16_t)left;
+	return by;
+}
+
+/* Before Go 1.21 mcall and systemstack keep no frame pointer of their own. */
+static void who_let_go_of_it(void **state)
+{
+	const struct wire_rule mcall = left_by(WIRE_LEFT_BY_MCALL),
+			       systemstack = left_by(WIRE_LEFT_BY_SYSTEMSTACK);
+
+	(void)state;
+	begin();
+	assert_int_equal(goroutine_step(&world, &world_memory, &mcall), UNWIND_GO_ON);
+	assert_true(world.pc == BACK && world.sp == world_word(FROM));
+	assert_true(world.fp == world_word(FROM + 2) && world.elsewhere);
+	/* What is in sched.pc is the function that only seems to be there. */
+	begin();
+	world_stack[G + 8] = MORESTACK + 0x1000;
+	world_stack[FROM] = BACK;
+	assert_int_equal(goroutine_step(&world, &world_memory, &systemstack), UNWIND_GO_ON);
+	assert_true(world.pc == BACK && world.sp == world_word(FROM + 1));
+	assert_true(world.fp == world_word(FROM + 2) && world.elsewhere);
+}
+
+/* The return address lies below the frame pointer, which is the caller's. */
+static void begin_with_its_frame(void)
+{
+	begin();
+	world.fp = world_word(OTHER_FRAME);
+	world_stack[OTHER_FRAME - 3] = BACK;
+	world.first = 4711; /* no rows yet */
+}
+
+static void who_let_go_of_none(void **state)
+{
+	const struct wire_rule mcall = left_by(WIRE_LEFT_BY_MCALL),
+			       systemstack = left_by(WIRE_LEFT_BY_SYSTEMSTACK);
+
+	(void)state;
+	/* The scheduler is nobody's, whatever frames are near by. */
+	begin_with_its_frame();
+	world_stack[M + 0xb8 / 8] = 0;
+	assert_int_equal(goroutine_step(&world, &world_memory, &mcall), UNWIND_STOP);
+	assert_int_equal(world.reason, UNWIND_DONE);
+	/* Where nobody can say which, the frame pointer does. */
+	begin_with_its_frame();
+	world.tls = 0;
+	assert_int_equal(goroutine_step(&world, &world_memory, &mcall), UNWIND_GO_ON);
+	assert_true(world.pc == BACK && world.sp == world_word(OTHER_FRAME - 2));
+	begin_with_its_frame();
+	world_stack[M + 0xb8 / 8] = 0;
+	assert_int_equal(goroutine_step(&world, &world_memory, &systemstack), UNWIND_GO_ON);
+	assert_true(world.pc == BACK && world.sp == world_word(OTHER_FRAME - 2));
+}
+
 static int nothing_of_now(const void *data, uint64_t address, void *dst, size_t len)
 {
 	return address - HEAP_AT < sizeof(world_heap) ? world_read(data, address, dst, len)
@@ -157,9 +216,10 @@ static void another_rule(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whose_stack_grows), cmocka_unit_test(whose_goroutine_has_gone),
-		cmocka_unit_test(what_is_not_known), cmocka_unit_test(words_of_the_sample),
-		cmocka_unit_test(another_rule),
+		cmocka_unit_test(whose_stack_grows),  cmocka_unit_test(whose_goroutine_has_gone),
+		cmocka_unit_test(what_is_not_known),  cmocka_unit_test(words_of_the_sample),
+		cmocka_unit_test(another_rule),	      cmocka_unit_test(who_let_go_of_it),
+		cmocka_unit_test(who_let_go_of_none),
 	};
 
 	return cmocka_run_group_tests_name("goroutine_step", tests, NULL, NULL);

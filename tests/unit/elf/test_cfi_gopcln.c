@@ -200,6 +200,27 @@ static void a_goroutine_that_grows(void **state)
 	assert_int_equal(frames_at(&f, CFI_TEXT + 0x120).kind, WIRE_RULE_CFA);
 }
 
+/* What else leaves a goroutine's stack, before 1.21. */
+static void a_goroutine_that_was_left(void **state)
+{
+	_cleanup_frames_ struct frames f = { 0 };
+	struct wire_rule rule;
+	uint8_t *code;
+
+	(void)state;
+	open_morestack(&f, 0x20, true);
+	code = memmem(f.elf.buf, f.elf.len, "\x48\x8b\x63\x38", 4);
+	assert_non_null(code);
+	code -= 0x100;
+	memcpy(code + 0xb4, "\x48\x89\xdc\xff\xd7", 5);
+	reopen(&f);
+	rule = frames_at(&f, CFI_TEXT + 0xb7);
+	assert_int_equal(rule.kind, WIRE_RULE_GOROUTINE);
+	assert_int_equal(rule.cfa_add, WIRE_LEFT_BY_SYSTEMSTACK);
+	assert_int_equal(rule.cfa_offset, 0xb8);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x104).cfa_add, WIRE_LEFT_BY_MORESTACK);
+}
+
 static void a_goroutine_that_is_not_found(void **state)
 {
 	_cleanup_frames_ struct frames f = { 0 }, g = { 0 };
@@ -288,6 +309,7 @@ int main(void)
 		cmocka_unit_test(roots_of_a_stripped_program),
 		cmocka_unit_test(a_switch_without_a_frame),
 		cmocka_unit_test(a_goroutine_that_grows),
+		cmocka_unit_test(a_goroutine_that_was_left),
 		cmocka_unit_test(a_goroutine_that_is_not_found),
 		cmocka_unit_test(a_switch_without_a_call),
 		cmocka_unit_test(a_table_longer_than_most),

@@ -41,6 +41,19 @@ static const struct made mcall_120 = CODE("\x49\x89\xc6"     /* mov %rax,%r14 */
 					  "\x50"	     /* push %rax */
 					  "\x41\xff\xd4");   /* call *%r12 */
 
+static const struct made asmcgocall_120 = CODE("\x48\x8b\x44\x24\x08" /* mov 0x8(%rsp),%rax */
+					       "\x48\x89\xe2"	      /* mov %rsp,%rdx */
+					       "\x48\x8b\x66\x38"     /* mov 0x38(%rsi),%rsp */
+					       "\x48\x83\xec\x40"     /* sub $64,%rsp */
+					       "\xff\xd0"	      /* call *%rax */
+					       "\x48\x2b\x74\x24\x28" /* sub 0x28(%rsp),%rsi */
+					       "\x48\x89\xf4\xc3"     /* mov %rsi,%rsp; ret */
+					       "\x48\x83\xec\x40"     /* sub $64,%rsp */
+					       "\x48\x89\x54\x24\x28" /* mov %rdx,0x28(%rsp) */
+					       "\xff\xd0"	      /* call *%rax */
+					       "\x48\x8b\x74\x24\x28" /* mov 0x28(%rsp),%rsi */
+					       "\x48\x89\xf4\xc3");   /* mov %rsi,%rsp; ret */
+
 static const struct made morestack_120 =
 	CODE("\x64\x48\x8b\x1c\x25\xf8\xff\xff\xff" /* mov %fs:-8,%rbx */
 	     "\x48\x89\x6c\x24\x08"		    /* mov %rbp,0x8(%rsp) */
@@ -80,6 +93,12 @@ static void of_go_1_20(void **state)
 	assert_false(look(&s, "runtime.mcall", mcall_120));
 	assert_int_equal(s.mcall.start - TEXT, 7);
 	assert_int_equal(s.mcall.end - TEXT, 11);
+	assert_false(look(&s, "runtime.asmcgocall.abi0", asmcgocall_120));
+	assert_int_equal(s.asmcgocall.start - TEXT, 12);
+	assert_int_equal(s.asmcgocall.end - TEXT, 26);
+	assert_int_equal(s.nosave.start - TEXT, 36);
+	assert_int_equal(s.nosave.end - TEXT, 46);
+	assert_int_equal(s.nosave_at, 0x28);
 	assert_false(go_switch_has_goroutine(&s));
 	assert_true(look(&s, "runtime.morestack.abi0", morestack_120));
 	assert_int_equal(s.morestack.start - TEXT, 22);

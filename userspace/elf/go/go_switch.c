@@ -5,7 +5,7 @@
 
 #include "base/macros.h"
 
-/* systemstack has some 110 bytes, morestack 130. */
+/* systemstack has some 110 bytes, morestack 130, asmcgocall 180. */
 #define MAX_CODE 256
 /* m has a few kB; m.curg is at 0xb8 or 0xc0. */
 #define MAX_CURG 4096
@@ -37,7 +37,7 @@ static int32_t number_at(const struct code *code, size_t at)
 }
 
 /*
- * Before 1.21 systemstack and mcall save no frame pointer: from the end of the instruction that loads %rsp to that of the
+ * Before 1.21 systemstack, mcall and asmcgocall save no frame pointer: from the end of the instruction that loads %rsp to that of the
  * call of what is to run there %rbp is still the caller's.
  */
 static void note_without_frame(struct go_code *ret, const struct code *code, size_t from, size_t to)
@@ -68,6 +68,33 @@ static void look_at_mcall(struct go_switch *s, const struct code *code)
 
 	if (call < code->len)
 		note_without_frame(&s->mcall, code, load + 4, call + 3);
+}
+
+/* Who is on the thread's stack already: mov %rdx,N(%rsp), which is where the return address lies; call *%rax, until mov %rsi,%rsp. */
+static void look_at_nosave(struct go_switch *s, const struct code *code, size_t from)
+{
+	size_t save = FIND(code, from, "\x48\x89\x54\x24"), call = FIND(code, save, "\xff\xd0"),
+	       back = FIND(code, call, "\x48\x89\xf4");
+
+	if (back >= code->len || code->bytes[save + 4] >= 0x80)
+		return;
+	note_without_frame(&s->nosave, code, save + 5, back + 3);
+	s->nosave_at = code->bytes[save + 4];
+}
+
+/*
+ * mov 0x38(%rsi),%rsp; call *%rax, until mov %rsi,%rsp: C code runs on the thread's stack, which the goroutine's was left for
+ * as in systemstack.
+ */
+static void look_at_asmcgocall(struct go_switch *s, const struct code *code)
+{
+	size_t load = FIND(code, 0, "\x48\x8b\x66\x38"), call = FIND(code, load, "\xff\xd0"),
+	       back = FIND(code, call, "\x48\x89\xf4");
+
+	if (back >= code->len)
+		return;
+	note_without_frame(&s->asmcgocall, code, load + 4, back + 3);
+	look_at_nosave(s, code, back + 3);
 }
 
 /* Its first instruction is mov %fs:N,%reg or, in code for any address, mov $N,%rcx; mov %fs:(%rcx),%reg. */
@@ -122,9 +149,10 @@ bool go_switch_look(struct go_switch *s, const struct go_table *table,
 	struct code code = { .start = function->start };
 	bool systemstack = go_is_called(name, "runtime.systemstack"),
 	     mcall = go_is_called(name, "runtime.mcall"),
+	     asmcgocall = go_is_called(name, "runtime.asmcgocall"),
 	     morestack = go_is_called(name, "runtime.morestack");
 
-	if (!systemstack && !mcall && !morestack)
+	if (!systemstack && !mcall && !asmcgocall && !morestack)
 		return false;
 	code.len = go_table_code(table, function->start, code.bytes,
 				 MIN(function->end - function->start, sizeof(code.bytes)));
@@ -132,6 +160,8 @@ bool go_switch_look(struct go_switch *s, const struct go_table *table,
 		look_at_systemstack(s, &code);
 	else if (mcall)
 		look_at_mcall(s, &code);
+	else if (asmcgocall)
+		look_at_asmcgocall(s, &code);
 	else
 		look_at_morestack(s, &code, function->end);
 	return morestack;

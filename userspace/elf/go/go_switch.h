@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where Go's runtime stands on another stack than a goroutine's, and how that is found again, as the instructions of
- * systemstack, mcall and morestack say (Go 1.19 to 1.26, runtime/asm_amd64.s). The code is somebody else's: what
+ * systemstack, mcall, asmcgocall and morestack say (Go 1.19 to 1.26, runtime/asm_amd64.s). The code is somebody else's: what
  * comes out are numbers, of which none is taken that does not fit the rule it is for.
  */
 #ifndef HOSTPROF_ELF_GO_GO_SWITCH_H
@@ -15,7 +15,10 @@ struct go_code {
 
 struct go_switch {
 	/* Of Go before 1.21: on another stack, and no frame pointer saved. */
-	struct go_code systemstack, mcall;
+	struct go_code systemstack, mcall, asmcgocall;
+	/* Of these, too: asmcgocall that finds itself on the thread's stack, and keeps there, so far above %rsp, where it was called. */
+	struct go_code nosave;
+	uint8_t nosave_at;
 	/*
 	 * morestack on the thread's own stack (all of it where the code is not known): what it runs there is for the
 	 * goroutine in m.curg.

@@ -49,6 +49,7 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->regs_kept = 1;
 	c->linked = 0;
 	c->guessed = 0;
+	c->made = 0;
 	c->stack_top = 0;
 	c->tls = 0;
 	c->elsewhere = 0;
@@ -131,6 +132,7 @@ static inline bool unwind_jvm_is_pending(const struct unwind_cursor *c)
 static inline enum unwind_step unwind_choose(struct unwind_cursor *c, struct unwind_memory *memory,
 					     struct wire_rule *rule)
 {
+	c->made = 0;
 	if (interpreted_is_at_pc(c))
 		return UNWIND_STEP_INTERPRETED;
 	if (!tables_present(memory))
@@ -145,6 +147,7 @@ static inline enum unwind_step unwind_choose(struct unwind_cursor *c, struct unw
 		if (unwind_jvm_is_pending(c))
 			return UNWIND_STEP_MISS;
 		c->jit_frames++;
+		c->made = 1;
 		return unwind_choose_blind(c, memory);
 	case UNWIND_OUTSIDE:
 		return c->listed && !unwind_jvm_is_pending(c) ? UNWIND_STEP_NOWHERE
@@ -276,11 +279,15 @@ static inline enum unwind_verdict unwind_blind(struct unwind_cursor *c,
 					       struct unwind_memory *memory)
 {
 	struct unwind_rule rule;
+	enum unwind_verdict stop;
 
-	if (!ahead_is_known(c, memory, &rule))
-		return frame_pointer_step(c, memory);
-	c->read_frames++;
-	return cursor_execute(c, memory, &rule);
+	if (ahead_is_known(c, memory, &rule)) {
+		c->read_frames++;
+		return cursor_execute(c, memory, &rule);
+	}
+	stop = frame_pointer_step(c, memory);
+	unwind_take_back(c, 1);
+	return stop;
 }
 
 static inline enum unwind_verdict unwind_by_row(struct unwind_cursor *c,
@@ -288,6 +295,15 @@ static inline enum unwind_verdict unwind_by_row(struct unwind_cursor *c,
 						const struct wire_rule *rule)
 {
 	enum unwind_verdict stop = row_step(c, memory, rule);
+
+	unwind_take_back(c, 1);
+	return stop;
+}
+
+static inline enum unwind_verdict unwind_from_leaf(struct unwind_cursor *c,
+						   struct unwind_memory *memory)
+{
+	enum unwind_verdict stop = leaf_step(c, memory);
 
 	unwind_take_back(c, 1);
 	return stop;
@@ -307,7 +323,7 @@ static __always_inline enum unwind_verdict unwind_native_frame(struct unwind_cur
 		return UNWIND_STOP;
 	switch (step) {
 	case UNWIND_STEP_ROW: return unwind_by_row(c, memory, rule);
-	case UNWIND_STEP_LEAF: return leaf_step(c, memory);
+	case UNWIND_STEP_LEAF: return unwind_from_leaf(c, memory);
 	case UNWIND_STEP_SIGNAL: return signal_step(c, memory);
 	case UNWIND_STEP_FP: return unwind_blind(c, memory);
 	case UNWIND_STEP_SWITCH: return goroutine_step(c, memory, rule);

@@ -6,6 +6,7 @@
 #ifndef HOSTPROF_BPF_NATIVE_FRAME_POINTER_H
 #define HOSTPROF_BPF_NATIVE_FRAME_POINTER_H
 
+#include "native/exits.h"
 #include "native/leaf_call.h"
 #include "unwind/find.h"
 
@@ -29,13 +30,32 @@ static inline enum unwind_verdict frame_pointer_check(struct unwind_cursor *c)
 	return UNWIND_GO_ON;
 }
 
+/*
+ * Is what should be the return address in front of no call? Compilers of code at run time often keep something else in %rbp. Of code that
+ * cannot be read nothing is said. Uses c->code.
+ */
+static inline bool frame_pointer_is_none(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 ra;
+
+	if (cursor_load(c, memory, c->fp + 8, &ra))
+		return false;
+	if (cursor_is_user(ra) &&
+	    memory_read(memory, c->code, LEAF_CALL_BYTES, ra - LEAF_CALL_BYTES))
+		return false;
+	if (cursor_is_user(ra) && leaf_is_behind_call(c->code + LEAF_CALL_BYTES))
+		return false;
+	c->reason = UNWIND_FP_BAD;
+	return true;
+}
+
 static inline enum unwind_verdict frame_pointer_step(struct unwind_cursor *c,
 						     struct unwind_memory *memory)
 {
 	struct unwind_rule rule = { .cfa = c->fp + 16, .ra_at = c->fp + 8, .fp_at = c->fp };
 
-	if (frame_pointer_check(c))
-		return UNWIND_STOP;
+	if (frame_pointer_check(c) || (c->made && frame_pointer_is_none(c, memory)))
+		return c->made ? exits_step(c, memory) : UNWIND_STOP;
 	c->guessed = 1;
 	return cursor_execute(c, memory, &rule);
 }

@@ -103,6 +103,7 @@ struct unwind_cursor {
 	wire_u8 exact;	 /* pc is no return address: WIRE_FRAME_EXACT */
 	wire_u8 linked;	 /* fp is known to be a caller's */
 	wire_u8 guessed; /* a frame pointer was followed in code of which nothing is known */
+	wire_u8 made;	 /* pc's code has no file: it was made while the program ran */
 	wire_u8 reason;	 /* enum unwind_reason, valid once a step returned UNWIND_STOP */
 	wire_u8 missed;	 /* it stopped for want of tables; the cursor stands where to go on */
 	wire_u8 elsewhere; /* it has left the stack that it began on, for one that this was left for */

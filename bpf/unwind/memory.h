@@ -23,6 +23,7 @@ struct unwind_memory {
 #include <stdbool.h>
 #include <stddef.h>
 
+struct unwind_exit;
 struct unwind_tables;
 
 struct unwind_memory {
@@ -34,6 +35,8 @@ struct unwind_memory {
 	/* What the functions of probed.h say, or NULL: nobody knows. */
 	uint64_t (*return_address)(const void *data, uint64_t sp, uint64_t *ret_sp);
 	uint64_t (*probed_copy)(const void *data, uint64_t *ret_copy_at);
+	/* How code at pc returns (native/exits.h), at most EXITS_MOST ways, and their number; NULL: nobody looks. */
+	uint32_t (*exits)(const void *data, uint64_t pc, struct unwind_exit *ret);
 	const struct unwind_tables *tables; /* unwind/tables.h; NULL: frame pointers only */
 };
 

@@ -244,7 +244,7 @@ STEPS = [
     Mutant("a lost rbp taken for the same", STEP, "c->fp = 1; /* no frame pointer */", ";",
            ["test_row"]),
     Mutant("registers of the leaf kept for its caller", CURSOR, "c->leaf = 0;", "", ["test_row"]),
-    Mutant("exact mark kept for the caller", CURSOR, "c->exact = 0;", "", ["test_row"]),
+    Mutant("exact mark kept for the caller", CURSOR, "c->exact = 0;", "", ["test_frame_pointer_chain", "test_walk", "test_cursor"]),
     Mutant("a frame that does not rise", STEP, "if (cfa < sp || (cfa == sp && !leaf))",
            "if (cfa < sp)", ["test_row"]),
     Mutant("no signal-frame rule", UNWIND, "case WIRE_RULE_SIGNAL: return UNWIND_STEP_SIGNAL;",
@@ -298,7 +298,7 @@ FINDS = [
            "if (!again)", ["test_find"]),
     Mutant("use of rows not marked", FIND, "head->used_s = c->now_s;", "", ["test_find"]),
     Mutant("code without a file taken for missing rows", UNWIND,
-           "c->jit_frames++;\n\t\treturn unwind_choose_blind(c, memory);", "return UNWIND_STEP_MISS;", ["test_find"]),
+           "c->made = 1;\n\t\treturn unwind_choose_blind(c, memory);", "return UNWIND_STEP_MISS;", ["test_find"]),
     Mutant("a frame written before its miss", UNWIND,
            "if (step == UNWIND_STEP_MISS)\n\t\treturn unwind_miss(c);",
            "if (step == UNWIND_STEP_MISS)\n\t\treturn cursor_put_frame(c, out, WIRE_FRAME_CODE, 1), "

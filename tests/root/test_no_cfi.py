@@ -26,6 +26,11 @@ ASM_WAYS = {(f"call_{name}", f"asm_{name}") for name in ASM} | {
 ASM_OWN = {"main", "once", "callee"}.union(*ASM_WAYS)
 
 
+# Of made.c: who calls which code that was made; a part of that may be called by it.
+MADE = ["pushing", "moving", "in_parts", "jumping"]
+MADE_OWN = {"main", "once", "callee", *MADE}
+
+
 def build(compiler, output, *args):
     if not shutil.which(compiler):
         skip(f"no {compiler}")
@@ -34,10 +39,10 @@ def build(compiler, output, *args):
     return path
 
 
-def recorded(argv, seconds=8):
-    """Lines of the program's user stacks, and the frames that were left by inferred rows."""
+def recorded(argv, seconds=8, frequency=1999):
+    """Lines of the program's user stacks, and the figures."""
     stats = temp_path("stats.json")
-    path = record("-F", 1999, "--stats", stats, "--", *argv, seconds, timeout=60)
+    path = record("-F", frequency, "--stats", stats, "--", *argv, seconds, timeout=60)
     lines = [line for line in collapsed(path) if line.process.startswith(os.path.basename(argv[0]) + "-")]
     return lines, read_json(stats)
 
@@ -141,6 +146,34 @@ def assembly_stripped():
     run(["strip", program], code=0)
     lines, _ = recorded([program])
     judge([line._replace(frames=[names(frame) for frame in line.frames]) for line in lines], is_asm_way, ASM_OWN, "assembly, stripped")
+
+
+def is_made_way(frames):
+    frames = [frame for frame in frames if frame in MADE_OWN or frame == "[anon]"]
+    if len(frames) < 3:
+        return frames in (["main"], ["main", "once"])
+    made, in_parts = frames[3:], frames[2] == "in_parts"
+    return frames[1] == "once" and frames[2] in MADE and (made in ([], ["[anon]"], ["[anon]", "callee"]) or
+                                                          in_parts and made == ["[anon]", "[anon]"])
+
+
+@test
+def made_while_it_runs():
+    """Code without a file and without frame pointers, of which nobody tells anything: it says itself how it returns."""
+    need_root()
+    program = build("gcc", "made", "-no-pie", "-fomit-frame-pointer", "-fno-optimize-sibling-calls",
+                    os.path.join(SOURCES, "made.c"), os.path.join(SOURCES, "made_code.S"))
+    # Userspace finishes each of these stacks, and no more than 1,000 a second of one cpu (bpf/sample/bucket.h).
+    lines, stats = recorded([program], frequency=499)
+    judge(lines, is_made_way, MADE_OWN, "made while it runs")
+    below = collections.Counter()
+    for line in lines:
+        if "once" in line.frames[:-1]:
+            below[line.frames[line.frames.index("once") + 1]] += line.count
+    for name in MADE:
+        expect(below[name] > 0.08 * total(lines), f"{name}: {below}")
+    counters = {row["name"]: row["value"] for row in stats["counters"]}
+    expect(counters["unwind.frames.read"] > 0.5 * total(lines), f"frames by what the code does: {counters}")
 
 
 main(lanes=2)

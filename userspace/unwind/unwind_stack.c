@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/macros.h"
 #include "process/proc.h"
 
@@ -173,12 +174,22 @@ static int read_stack(const void *data, uint64_t address, void *dst, size_t len)
 	return r < 0 ? -EFAULT : 0;
 }
 
+static uint32_t find_exits(const void *data, uint64_t pc, struct unwind_exit *ret)
+{
+	const struct unwind_stack *stack = data;
+	const struct code_source source = { stack->miss->tgid, read_other, stack };
+
+	return stack->alive ? code_exits_find(stack->exits, &source, pc, clock_now_ns(), ret) : 0;
+}
+
 struct unwind_memory unwind_stack_memory(const struct unwind_stack *stack,
 					 const struct unwind_tables *tables)
 {
-	return (struct unwind_memory){
-		.read = read_other, .read_stack = read_stack, .data = stack, .tables = tables
-	};
+	return (struct unwind_memory){ .read = read_other,
+				       .read_stack = read_stack,
+				       .data = stack,
+				       .exits = find_exits,
+				       .tables = tables };
 }
 
 bool unwind_stack_still_has(const struct unwind_stack *stack, uint64_t fp, uint64_t method)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "unwind/exits/code_exits.h"
 #include "unwind/stack_rest.h"
 #include "unwind/walk.h"
 #include "wire.h"
@@ -30,6 +31,7 @@ struct unwind_stack {
 	const struct unwind_cursor *cursor; /* of the walk */
 	struct unwind_pages *pages;
 	struct stack_rest *rest;
+	struct code_exits *exits;
 	bool alive;	     /* the process still runs the same program, and may be read */
 	uint64_t *failed_at; /* where the last read of the stack failed; 0: it did not */
 };

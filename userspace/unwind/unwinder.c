@@ -28,6 +28,7 @@ struct unwinder *unwinder_new(struct table_memory *memory, struct image_cache *i
 	unwinder->jvms = unwind_jvms_new(memory, jvms, &unwinder->live);
 	unwinder->pages = unwind_pages_new();
 	unwinder->rest = stack_rest_new();
+	unwinder->exits = code_exits_new();
 	unwinder->rows = row_store_new(memory);
 	return unwinder;
 }
@@ -45,6 +46,7 @@ void unwinder_free(struct unwinder *unwinder)
 	unwind_jvms_free(unwinder->jvms);
 	unwind_pages_free(unwinder->pages);
 	stack_rest_free(unwinder->rest);
+	code_exits_free(unwinder->exits);
 	live_processes_release(&unwinder->live);
 	unwind_files_free(unwinder->files);
 	row_store_free(unwinder->rows);
@@ -115,6 +117,7 @@ static void begin(struct unwinder *unwinder, struct job *job, const struct wire_
 	job->stack.cursor = &unwinder->walk.cursor;
 	job->stack.pages = unwinder->pages;
 	job->stack.rest = unwinder->rest;
+	job->stack.exits = unwinder->exits;
 	job->stack.failed_at = &job->failed_at;
 	job->memory = unwind_stack_memory(&job->stack, &job->tables);
 	memcpy(result->words, sample->words + sample->kernel_frames,

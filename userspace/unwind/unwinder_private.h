@@ -34,6 +34,7 @@ struct unwinder {
 	uint64_t late_jvm_ns;	    /* when it was read */
 	struct unwind_pages *pages; /* of the process that is being walked */
 	struct stack_rest *rest;    /* of its stack */
+	struct code_exits *exits;   /* of all processes' */
 	bool wants_again;
 	struct walk walk;
 	struct walk_result result;

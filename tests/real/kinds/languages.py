@@ -49,11 +49,11 @@ kind("swi-prolog", r"swipl", packages="swipl:swi-prolog-nox", script=f"work swip
 
 kind("php, JIT", r"php.*", packages="php8.2:php8.2-cli /usr/lib/php/20220829/opcache.so:php8.2-opcache", script=f"""
 work php8.2 -d zend_extension=/usr/lib/php/20220829/opcache.so -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing {LOAD}/work.php
-""", impossible="its JIT's code has neither frame pointers nor call frame information", least=0.5)
+""", impossible="its JIT's code is left as it jumps back to the interpreter; what leaves by a register tells nobody where to", least=0.85)
 kind("luajit", r"luajit", packages="luajit", script=f"work luajit {LOAD}/work.lua",
      impossible="its traces lie in a frame of the interpreter's that moves with them, and tell nobody how far", least=0.3)
 kind("pypy", r"pypy3.*", packages="pypy3", script=f"work pypy3 {LOAD}/work.py",
-     impossible="its JIT's code has neither frame pointers nor call frame information", least=0.5)
+     impossible="its JIT's code is left as it returns; what leaves by a register tells nobody where to", least=0.85)
 kind("guile", r"guile.*", packages="guile-3.0", script=f"work guile-3.0 --no-auto-compile {LOAD}/work.scm",
      impossible="its code keeps its frames on a stack of its own, without call frame information", least=0.1)
 kind("sbcl", r"sbcl", packages="sbcl", script=f"work sbcl --script {LOAD}/work.lisp",
@@ -61,4 +61,4 @@ kind("sbcl", r"sbcl", packages="sbcl", script=f"work sbcl --script {LOAD}/work.l
 kind("erlang", r"beam\.smp|[0-9]+_scheduler|erl.*", packages="erl:erlang-base", make=f"erlc {LOAD}/work.erl", script="work erl -noshell -s work main",
      impossible="the BEAM's processes have stacks of their own, and its JIT's code no call frame information", least=0.0)
 kind("mono", r"mono.*|work.exe", packages="mono:mono-runtime mcs:mono-mcs", make=f"mcs -out:work.exe {LOAD}/work.cs", script="work mono work.exe",
-     impossible="its JIT's code leaves out frame pointers and keeps what it knows of its frames to itself", least=0.4)
+     impossible="its JIT's code is left as it returns; what goes on by a register tells nobody where to", least=0.9)

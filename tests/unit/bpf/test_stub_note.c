@@ -92,6 +92,11 @@ static void how_far_up_it_points(void **state)
 static void among_others(void **state)
 {
 	(void)state;
+	/* Such as are no places of words are not counted. */
+	begin_noted(NOTE_WORD, 2);
+	for (uint32_t word = 1; word < NOTE_WORD; word++)
+		world_stack[SP_WORD + word] = world_word(SP_WORD + word + 9) + 4;
+	assert_true(noted() != 0);
 	for (uint32_t others = 0; others < 6; others++) {
 		begin_noted(NOTE_WORD, 2);
 		for (uint32_t i = 0; i < others; i++)

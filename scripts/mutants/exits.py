@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code that was made while the program ran: how it returns, and what is believed of that."""
+from .mutant import Mutant
+
+STEP = "bpf/native/exits.h"
+POINTER = "bpf/native/frame_pointer.h"
+UNWIND = "bpf/unwind.h"
+LOOK = "userspace/unwind/exits/code_exits.c"
+INSN = "userspace/unwind/exits/x86_insn.c"
+
+STEPPED = ["test_exits"]
+LOOKED = ["test_code_exits"]
+READ = ["test_x86_insn"]
+
+MUTANTS = [
+    Mutant("exits: whatever is behind no call", STEP, "if (!leaf_has_called(c, memory, ra))", "if (0)", STEPPED),
+    Mutant("exits: whatever is in no code", STEP, "return found != UNWIND_OUTSIDE;", "return true;", STEPPED),
+    Mutant("exits: the first one is right", STEP, "walk.ways == 1 ?", "walk.ways ?", STEPPED),
+    Mutant("exits: the same twice contradicts", STEP, "if (walk->ways && walk->found.ra_at == ra_at)", "if (0)", STEPPED),
+    Mutant("exits: %rbx is lost", STEP, "	exits_take(c, memory, found->exit.rbx, &c->rbx);\n", "", STEPPED),
+    Mutant("exits: %rbp is lost", STEP, "	exits_take(c, memory, found->exit.rbp, &fp);\n", "", STEPPED),
+    Mutant("exits: %r13 is lost", STEP, "	exits_take(c, memory, found->exit.r13, &c->r13);\n", "", STEPPED),
+    Mutant("exits: %r15 is lost", STEP, "	exits_take(c, memory, found->exit.r15, &c->r15);\n", "", STEPPED),
+    Mutant("exits: a jump moves no stack", STEP, "	joined.sp += next->sp;\n", "", STEPPED),
+    Mutant("exits: places behind a jump", STEP, "*to[i] = *from[i] + first->sp;", "*to[i] = *from[i];", STEPPED),
+    Mutant("exits: no jump to a file", STEP, "return found == UNWIND_FOUND && rule.kind", "return 0 && rule.kind", STEPPED),
+    Mutant("exits: a jump is no place of a frame's own", STEP, "	c->exact = 1;\n	c->regs_kept = 0;\n	return UNWIND_GO_ON;", "	c->regs_kept = 0;\n	return UNWIND_GO_ON;", STEPPED),
+    Mutant("exits: a frame pointer is one", POINTER, "(c->made && frame_pointer_is_none(c, memory))", "0", STEPPED),
+    Mutant("exits: code in files has them, too", UNWIND, "		c->made = 1;\n", "", STEPPED),
+    Mutant("look: pushes are nothing", LOOK, "if (!move(way, -8))", "if (0)", LOOKED),
+    Mutant("look: pops are nothing", LOOK, "if (!move(way, 8))", "if (0)", LOOKED),
+    Mutant("look: sums are nothing", LOOK, "if (!move(way, insn->value))", "if (0)", LOOKED),
+    Mutant("look: pops give no register", LOOK, "		load(way, insn->reg, way->sp);\n", "", LOOKED),
+    Mutant("look: places give no register", LOOK, "case X86_LOAD: load(way, insn->reg, (int64_t)way->sp + insn->value); break;", "case X86_LOAD: break;", LOOKED),
+    Mutant("look: a return to what was pushed", LOOK, "(way->sp < 0 && !jump)", "0", LOOKED),
+    Mutant("look: words are anywhere", LOOK, "way->sp % 8 || ", "", LOOKED),
+    Mutant("look: frames of any size", LOOK, "sp > (int64_t)MOST_FRAME_BYTES || ", "", LOOKED),
+    Mutant("look: one way", LOOK, "case X86_BRANCH: put_branch(exits, way, next, insn->value); break;", "case X86_BRANCH: break;", LOOKED),
+    Mutant("look: no jumps", LOOK, "case X86_JUMP: return go_to(exits, way, next, insn->value);", "case X86_JUMP: return false;", LOOKED),
+    Mutant("look: the same exit twice", LOOK, "if (exits->exits[i].sp == way->sp && exits->exits[i].jump == jump)", "if (0)", LOOKED),
+    Mutant("look: far jumps are none", LOOK, "put_exit(exits, way, exits->start + (uint64_t)to);", ";", LOOKED),
+    Mutant("look: nothing is kept", LOOK, "now_ns >= kept->until_ns", "1", LOOKED),
+    Mutant("look: it is kept for ever", LOOK, "|| now_ns >= kept->until_ns", "", LOOKED),
+    Mutant("look: it is kept for all", LOOK, " || kept->pid != source->pid", "", LOOKED),
+    Mutant("look: pages end instructions", LOOK, "return page + 1 < WINDOW_PAGES && has_page(exits, page + 1) ? X86_MAX_BYTES : left;", "return left;", LOOKED),
+    Mutant("insn: a prefix is an opcode", INSN, "is_prefix(byte) || (byte & 0xf0) == 0x40;", "(byte & 0xf0) == 0x40;", READ),
+    Mutant("insn: the first REX counts", INSN, "d->rex = is_prefix(byte) ? 0 : byte & 0xf;", "d->rex |= byte & 0xf;", READ),
+    Mutant("insn: numbers have four bytes", INSN, "d->wide_prefix && !(d->rex & REX_W) ? 2 : 4", "4", READ),
+    Mutant("insn: numbers with REX.W have two", INSN, "d->wide_prefix && !(d->rex & REX_W) ? 2 : 4", "d->wide_prefix ? 2 : 4", READ),
+    Mutant("insn: test has none", INSN, "(d->opcode & 0xfe) == 0xf6 && reg_of(d) < 2", "0", READ),
+    Mutant("insn: no index", INSN, "	if (rm == 4) {", "	if (0) {", READ),
+    Mutant("insn: AMD has none of its own", INSN, "return byte == 0x8f &&", "return 0 &&", READ),
+    Mutant("insn: EVEX is VEX", INSN, "	if (first == 0x62)\n		next(d);\n", "", READ),
+    Mutant("insn: lea moves no stack", INSN, "	case 0x8d: say_lea(d, ret); break;\n", "", READ),
+    Mutant("insn: cmp moves the stack", INSN, " || reg_of(d) == 7)", ")", READ),
+]

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unwind/exits/code_exits.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/macros.h"
+#include "unwind/exits/x86_insn.h"
+
+/* Code is followed so far before and behind pc. */
+#define PAGE_BYTES   4096
+#define WINDOW_PAGES 64
+#define WINDOW_BYTES (WINDOW_PAGES * PAGE_BYTES)
+/* Instructions in all, and behind the first return. */
+#define MOST_STEPS	4096
+#define MOST_STEPS_MORE 512
+/* Branches whose other way is to come. */
+#define MOST_WAYS 256
+/* As large as frames are. */
+#define MOST_FRAME_BYTES UNWIND_MAX_FRAME_BYTES
+/* The code may be another one then; what it says is looked at on each stack. */
+#define KEPT_NS	  (1 * NSEC_PER_SEC)
+#define KEPT_MOST 1024
+
+/* What is known at an instruction. */
+struct way {
+	uint32_t at; /* in the window */
+	int32_t sp;  /* moved by so much since pc */
+	int32_t rbx, rbp, r13, r15;
+};
+
+struct kept {
+	uint64_t pc, until_ns;
+	uint32_t pid, count;
+	struct unwind_exit exits[EXITS_MOST];
+};
+
+struct code_exits {
+	const struct code_source *source; /* of the look that goes on */
+	uint64_t start;			  /* the window's address */
+	uint64_t read, failed;		  /* a bit for each page */
+	uint32_t steps, limit;
+	uint32_t way_count, exit_count;
+	struct way ways[MOST_WAYS];
+	struct unwind_exit *exits;
+	uint8_t window[WINDOW_BYTES];
+	uint64_t seen[WINDOW_BYTES / 64]; /* a bit for each instruction's first byte */
+	struct kept kept[KEPT_MOST];
+};
+
+struct code_exits *code_exits_new(void)
+{
+	return xcalloc(1, sizeof(struct code_exits));
+}
+
+void code_exits_free(struct code_exits *exits)
+{
+	free(exits);
+}
+
+/* --- the code --------------------------------------------------------------------------------- */
+
+static bool has_page(struct code_exits *exits, uint32_t page)
+{
+	const uint64_t bit = 1ULL << page;
+	uint64_t address = exits->start + (uint64_t)page * PAGE_BYTES;
+
+	if (exits->failed & bit)
+		return false;
+	if (!(exits->read & bit) &&
+	    exits->source->read(exits->source->data, address,
+				exits->window + (size_t)page * PAGE_BYTES, PAGE_BYTES) < 0) {
+		exits->failed |= bit;
+		return false;
+	}
+	exits->read |= bit;
+	return true;
+}
+
+/* How many bytes of an instruction are there. */
+static size_t bytes_at(struct code_exits *exits, uint32_t at)
+{
+	uint32_t page = at / PAGE_BYTES, left = PAGE_BYTES - at % PAGE_BYTES;
+
+	if (!has_page(exits, page))
+		return 0;
+	if (left >= X86_MAX_BYTES)
+		return X86_MAX_BYTES;
+	return page + 1 < WINDOW_PAGES && has_page(exits, page + 1) ? X86_MAX_BYTES : left;
+}
+
+static bool is_new(struct code_exits *exits, uint32_t at)
+{
+	uint64_t *word = &exits->seen[at / 64], bit = 1ULL << at % 64;
+	bool is_new = !(*word & bit);
+
+	*word |= bit;
+	return is_new;
+}
+
+/* --- its ways --------------------------------------------------------------------------------- */
+
+static int32_t *place_of(struct way *way, uint8_t reg)
+{
+	switch (reg) {
+	case X86_RBX: return &way->rbx;
+	case X86_RBP: return &way->rbp;
+	case X86_R13: return &way->r13;
+	case X86_R15: return &way->r15;
+	default: return NULL;
+	}
+}
+
+/* REG is what lies at PLACE; what was pushed since pc is nobody's but this code's. */
+static void load(struct way *way, uint8_t reg, int64_t place)
+{
+	const bool is_callers = place >= 0 && place <= (int64_t)MOST_FRAME_BYTES;
+	int32_t *ret = place_of(way, reg);
+
+	if (ret)
+		*ret = is_callers ? (int32_t)place : EXITS_KEPT;
+}
+
+static bool move(struct way *way, int64_t bytes)
+{
+	int64_t sp = way->sp + bytes;
+
+	if (sp > (int64_t)MOST_FRAME_BYTES || sp < -(int64_t)MOST_FRAME_BYTES)
+		return false;
+	way->sp = (int32_t)sp;
+	return true;
+}
+
+/* JUMP: where it goes on, out of the window, or 0. A return to what was pushed since pc is none. */
+static void put_exit(struct code_exits *exits, const struct way *way, uint64_t jump)
+{
+	if (way->sp % 8 || (way->sp < 0 && !jump) || exits->exit_count == EXITS_MOST)
+		return;
+	for (uint32_t i = 0; i < exits->exit_count; i++)
+		if (exits->exits[i].sp == way->sp && exits->exits[i].jump == jump)
+			return;
+	exits->exits[exits->exit_count++] =
+		(struct unwind_exit){ jump, way->sp, way->rbx, way->rbp, way->r13, way->r15 };
+	if (!jump)
+		exits->limit = MIN(exits->limit, exits->steps + MOST_STEPS_MORE);
+}
+
+/* To the instruction BYTES behind AT; false: that is out of the window. */
+static bool go_to(struct code_exits *exits, struct way *way, uint32_t at, int64_t bytes)
+{
+	int64_t to = at + bytes;
+
+	if (to < 0 || to >= WINDOW_BYTES) {
+		put_exit(exits, way, exits->start + (uint64_t)to);
+		return false;
+	}
+	way->at = (uint32_t)to;
+	return true;
+}
+
+static void put_branch(struct code_exits *exits, const struct way *way, uint32_t next, int32_t by)
+{
+	struct way other = *way;
+
+	if (exits->way_count < MOST_WAYS && go_to(exits, &other, next, by))
+		exits->ways[exits->way_count++] = other;
+}
+
+/* Does it go on, behind the instruction? */
+static bool take(struct code_exits *exits, struct way *way, const struct x86_insn *insn)
+{
+	const uint32_t next = way->at + insn->len;
+
+	switch (insn->kind) {
+	case X86_PLAIN: break;
+	case X86_PUSH:
+		if (!move(way, -8))
+			return false;
+		break;
+	case X86_POP:
+		load(way, insn->reg, way->sp);
+		if (!move(way, 8))
+			return false;
+		break;
+	case X86_ADD_SP:
+		if (!move(way, insn->value))
+			return false;
+		break;
+	case X86_LOAD: load(way, insn->reg, (int64_t)way->sp + insn->value); break;
+	case X86_BRANCH: put_branch(exits, way, next, insn->value); break;
+	case X86_JUMP: return go_to(exits, way, next, insn->value);
+	case X86_RETURN: put_exit(exits, way, 0); return false;
+	default: return false;
+	}
+	return go_to(exits, way, next, 0);
+}
+
+static void follow(struct code_exits *exits, struct way way)
+{
+	struct x86_insn insn;
+	size_t bytes;
+
+	do {
+		if (++exits->steps > exits->limit || !is_new(exits, way.at))
+			return;
+		bytes = bytes_at(exits, way.at);
+		if (!bytes)
+			return;
+		x86_insn_read(exits->window + way.at, bytes, &insn);
+	} while (take(exits, &way, &insn));
+}
+
+static uint32_t look(struct code_exits *exits, const struct code_source *source, uint64_t pc,
+		     struct unwind_exit *ret)
+{
+	const uint64_t page = pc & ~(uint64_t)(PAGE_BYTES - 1), half = WINDOW_BYTES / 2;
+	uint32_t next = 0;
+
+	exits->source = source;
+	exits->start = page > half ? page - half : 0;
+	exits->read = exits->failed = 0;
+	exits->steps = 0;
+	exits->limit = MOST_STEPS;
+	exits->exit_count = 0;
+	exits->exits = ret;
+	memset(exits->seen, 0, sizeof(exits->seen));
+	exits->ways[0] = (struct way){
+		(uint32_t)(pc - exits->start), 0, EXITS_KEPT, EXITS_KEPT, EXITS_KEPT, EXITS_KEPT
+	};
+	exits->way_count = 1;
+	/* The nearest first: what was branched to first. */
+	while (next < exits->way_count && exits->steps < exits->limit)
+		follow(exits, exits->ways[next++]);
+	return exits->exit_count;
+}
+
+/* --- what is kept ----------------------------------------------------------------------------- */
+
+uint32_t code_exits_find(struct code_exits *exits, const struct code_source *source, uint64_t pc,
+			 uint64_t now_ns, struct unwind_exit *ret)
+{
+	struct kept *kept = &exits->kept[cursor_hash(pc ^ source->pid) % KEPT_MOST];
+
+	if (kept->pc != pc || kept->pid != source->pid || now_ns >= kept->until_ns) {
+		kept->count = look(exits, source, pc, kept->exits);
+		kept->pc = pc;
+		kept->pid = source->pid;
+		kept->until_ns = now_ns + KEPT_NS;
+	}
+	memcpy(ret, kept->exits, kept->count * sizeof(*ret));
+	return kept->count;
+}

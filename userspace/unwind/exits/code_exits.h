@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How code returns of which nobody tells anything: from pc on it is followed on all ways, with what each instruction does to the
+ * stack pointer, until they return (bpf/native/exits.h says for which code). What is found is kept for a while, as a program
+ * spends its time in few places. Whether it is true the words on the stack must say.
+ */
+#ifndef HOSTPROF_UNWIND_EXITS_CODE_EXITS_H
+#define HOSTPROF_UNWIND_EXITS_CODE_EXITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "native/exits.h"
+
+struct code_exits;
+
+/* Whose code it is, and how it is read: exactly LEN bytes, 0 or a negative errno. */
+struct code_source {
+	uint32_t pid;
+	int (*read)(const void *data, uint64_t address, void *dst, size_t len);
+	const void *data; /* borrowed */
+};
+
+struct code_exits *code_exits_new(void);
+void code_exits_free(struct code_exits *exits);
+
+/* At most EXITS_MOST that differ; their number. */
+uint32_t code_exits_find(struct code_exits *exits, const struct code_source *source, uint64_t pc,
+			 uint64_t now_ns, struct unwind_exit *ret);
+
+#endif

@@ -89,6 +89,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	lru_clear(&symbolizer->kernel_frames);
 	vec_release(&symbolizer->frames);
 	vec_release(&symbolizer->marks);
+	vec_release(&symbolizer->haskell);
 	stack_tails_release(&symbolizer->tails);
 	kernel_symbols_free(symbolizer->kernel);
 	kernel_symbols_free(symbolizer->kernel_data);
@@ -254,6 +255,13 @@ static void push_user_frames(struct stack_build *build, const struct word_reader
 					       symbolizer->frames.len - first });
 }
 
+/* The frame's caller was looked for where there is none. */
+static bool is_lost(unsigned int reason)
+{
+	return reason == UNWIND_FP_BAD || reason == UNWIND_FP_END || reason == UNWIND_BAD_RETURN ||
+	       reason == UNWIND_BAD_ROW || reason == UNWIND_NO_START;
+}
+
 /* What stands at the root: why the walk ended early, or the role of a nameless first frame. */
 static void push_root(struct stack_build *build, const struct wire_sample *sample)
 {
@@ -263,6 +271,10 @@ static void push_root(struct stack_build *build, const struct wire_sample *sampl
 	if (reason >= ARRAY_SIZE(unwind_reasons)) {
 		stack_push_name(build, "[unwind: unknown]", FRAME_MARK, PROFILE_NONE);
 	} else if (!unwind_reasons[reason].whole) {
+		const char *own = is_lost(reason) ? own_stack_of(build) : NULL;
+
+		if (own)
+			stack_push_name(build, own, FRAME_MARK, PROFILE_NONE);
 		snprintf(name, sizeof(name), "[unwind: %s]", unwind_reasons[reason].id);
 		stack_push_name(build, name, FRAME_MARK, PROFILE_NONE);
 	} else if (reason == UNWIND_DONE && build->unnamed_tail && !build->is_raw) {

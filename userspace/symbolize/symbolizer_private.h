@@ -46,6 +46,7 @@ struct symbolizer {
 	struct book processes;	      /* struct process_cache, owned */
 	struct hmap image_mappings;   /* image_number() → mapping id */
 	struct lru kernel_frames;     /* address → frames */
+	VEC(uint32_t) haskell;	      /* mapping ids: symbolize/own_stack.c */
 	uint32_t jit_mapping;	      /* mapping id of "[JIT]", PROFILE_NONE: not made yet */
 	VEC(uint32_t) frames;	      /* the stack being built, leaf first */
 	VEC(struct stack_mark) marks; /* of it */
@@ -129,6 +130,12 @@ uint32_t jit_mapping_id(struct stack_build *build);
  */
 void allocation_push_class(struct stack_build *build, const struct wire_sample *sample);
 void allocation_drop_jvm_frames(struct stack_build *build, size_t first);
+
+/*
+ * symbolize/own_stack.c: what the stack is called that a runtime keeps the frames of its own code on, in which the walk has
+ * ended; NULL: it is none that is known.
+ */
+const char *own_stack_of(const struct stack_build *build);
 
 /*
  * symbolize/shown.c: what is no code of the thread. WORDS: WIRE_FRAME_RECEIVER's; and where USER has one, what the thread

@@ -272,6 +272,20 @@ static void receivers(void **state)
 	assert_string_equal(stack(f), "[unknown class]._v@[JIT] blob_s@[JIT] [unknown]_n");
 }
 
+/* What a runtime has on a stack of its own is called so, if the walk was lost there. */
+static void a_stack_of_its_own(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.images[2].limit = 0x1001;
+	map_file(f, MAPPED, 2, 0x100000, "/lib/libHSbase-4.15-ghc9.0.2.so");
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT));
+	f->sample.reason = UNWIND_BUDGET;
+	assert_null(strstr(stack(f), "[Haskell stack]"));
+	f->sample.reason = UNWIND_FP_BAD;
+	assert_non_null(strstr(stack(f), " [Haskell stack]_m [unwind: bad-frame-pointer]_m"));
+}
+
 /* What a thread compiles is its root. */
 static void compiling(void **state)
 {
@@ -366,6 +380,7 @@ int main(void)
 		TEST(marks),
 		TEST(receivers),
 		TEST(compiling),
+		TEST(a_stack_of_its_own),
 		TEST(compiled),
 		TEST(loaded),
 		TEST(pauses),

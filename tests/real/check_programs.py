@@ -6,13 +6,15 @@ many of these begin where a thread can, how many frames have names, how many wer
 usage: check_programs.py [--list] [NAME…]
 
 Debian's packages that a program needs are installed, where apt-get may; one that cannot be had is skipped. HOSTPROF_PROGRAM_SECONDS (8) is
-the time of each, HOSTPROF_GOS has the roots of more Go toolchains. With HOSTPROF_REAL_KEEP=DIR stacks and figures stay there.
+the time of each, HOSTPROF_GOS has the roots of more Go toolchains. With HOSTPROF_REAL_KEEP=DIR stacks and figures stay there. With
+HOSTPROF_PEERS each is run again, and gdb and perf --call-graph dwarf say what they see of it; no judge goes by that.
 """
 import collections
 
 from place import *  # noqa: F403  (sets the path of the next)
 from hp import *
 from kinds import KINDS, PRELUDE, command_of
+from peers import beside
 from programs import free_port
 
 SECONDS = int(os.environ.get("HOSTPROF_PROGRAM_SECONDS", "8"))
@@ -150,13 +152,14 @@ def recorded(kind):
     run([HOSTPROF, "record", "-F", FREQUENCY, "-d", SECONDS + 20, "-o", path, "--stats", stats, "--", *argv],
         env=env, cwd=directory, timeout=SECONDS + 90)
     remove_maps(directory)
+    peers = beside(argv, env, directory, kind.who) if os.environ.get("HOSTPROF_PEERS") else ""
     lines = collapsed(path, "--annotate")
     who = re.compile(rf"(?:{kind.who})-\d+")
     if KEEP:
         os.makedirs(KEEP, exist_ok=True)
         for suffix, text in (("json", json.dumps(read_json(stats))), ("collapsed", "\n".join(f"{x.process};{';'.join(x.frames)} {x.count}" for x in lines))):
             write_file(os.path.join(KEEP, f"{test_name(kind)}.{suffix}"), text)
-    return Row([line for line in lines if who.fullmatch(line.process)], read_json(stats))
+    return Row([line for line in lines if who.fullmatch(line.process)], read_json(stats)), peers
 
 
 # --- what it shows ----------------------------------------------------------------------------------
@@ -172,7 +175,7 @@ def print_row(kind, row):
 def check_kind(kind):
     need_root()
     have(kind)
-    row = recorded(kind)
+    row, peers = recorded(kind)
     ROWS[kind.name] = kind, row
     print(TITLE)
     print_row(kind, row)
@@ -180,6 +183,8 @@ def check_kind(kind):
         print(f"#   {count} {why}: {stack if len(stack) < 700 else stack[:350] + ' … ' + stack[-350:]}")
     for why in filter(None, (kind.impossible, kind.nameless)):
         print(f"#   listed: {why}")
+    if peers:
+        print(f"#   beside: {peers}")
     faults = list(row.faults(kind))
     expect(not faults, "; ".join(faults))
 

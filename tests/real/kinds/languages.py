@@ -55,9 +55,9 @@ kind("luajit", r"luajit", packages="luajit", script=f"work luajit {LOAD}/work.lu
 kind("pypy", r"pypy3.*", packages="pypy3", script=f"work pypy3 {LOAD}/work.py",
      impossible="its JIT's code is left as it returns; what leaves by a register tells nobody where to", least=0.85)
 kind("guile", r"guile.*", packages="guile-3.0", script=f"work guile-3.0 --no-auto-compile {LOAD}/work.scm",
-     impossible="its code keeps its frames on a stack of its own, without call frame information", least=0.1)
+     impossible="its JIT's code is left as it returns; what goes on by a register, as most of it does, tells nobody where to", least=0.35)
 kind("sbcl", r"sbcl", packages="sbcl", script=f"work sbcl --script {LOAD}/work.lisp",
-     impossible="its frames are linked by %rbp, but its code begins threads on stacks of its own", least=0.0)
+     impossible="the parts of its code that allocate have neither frames nor an end that is found", least=0.9)
 kind("erlang", r"beam\.smp|[0-9]+_scheduler|erl.*", packages="erl:erlang-base", make=f"erlc {LOAD}/work.erl", script="work erl -noshell -s work main",
      impossible="the BEAM's processes have stacks of their own, and its JIT's code no call frame information", least=0.0)
 kind("mono", r"mono.*|work.exe", packages="mono:mono-runtime mcs:mono-mcs", make=f"mcs -out:work.exe {LOAD}/work.cs", script="work mono work.exe",

@@ -167,6 +167,21 @@ static void a_cfa_that_is_kept_on_the_stack(void **state)
 				     DW_OP_plus_uconst, 12),
 			     0x20);
 	assert_int_equal(rule.kind, WIRE_RULE_BAD);
+	/* SBCL */
+	rule = frames_single(PROGRAM(DW_CFA_def_cfa_expression, 5, DW_OP_breg6, 0, DW_OP_deref,
+				     DW_OP_lit16, DW_OP_plus),
+			     0x20);
+	assert_int_equal(rule.kind, WIRE_RULE_DEREF);
+	assert_int_equal(rule.cfa_reg, RBP);
+	assert_int_equal(rule.cfa_add, 2);
+	rule = frames_single(PROGRAM(DW_CFA_def_cfa_expression, 5, DW_OP_breg6, 0, DW_OP_deref,
+				     DW_OP_lit16, DW_OP_minus),
+			     0x20);
+	assert_int_equal(rule.kind, WIRE_RULE_BAD);
+	rule = frames_single(PROGRAM(DW_CFA_def_cfa_expression, 5, DW_OP_breg6, 0, DW_OP_deref,
+				     DW_OP_lit12, DW_OP_plus),
+			     0x20);
+	assert_int_equal(rule.kind, WIRE_RULE_BAD);
 }
 
 /* OpenSSL's bn_mul_mont: the CFA lies behind an array of r9 words at %rsp. */

@@ -79,17 +79,32 @@ static bool is_plt(const Dwarf_Op *ops, size_t n, int16_t *ret_limit)
 	return true;
 }
 
-/* `breg N off; deref [; plus_uconst M]` */
+/* `plus_uconst M`; `litM; plus` */
+static bool is_sum(const Dwarf_Op *ops, size_t n, uint64_t *ret)
+{
+	if (n == 1 && ops[0].atom == DW_OP_plus_uconst)
+		*ret = ops[0].number;
+	else if (n == 2 && ops[0].atom >= DW_OP_lit0 && ops[0].atom <= DW_OP_lit31 &&
+		 ops[1].atom == DW_OP_plus)
+		*ret = ops[0].atom - DW_OP_lit0;
+	else
+		return false;
+	return true;
+}
+
+/* `breg N off; deref [; plus_uconst M]`; SBCL's call_into_lisp has `litM; plus` in place of the last. */
 static bool is_plain_deref(const Dwarf_Op *ops, size_t n, struct wire_rule *rule)
 {
-	if (n < 2 || n > 3 || ops[1].atom != DW_OP_deref ||
+	uint64_t sum;
+
+	if (n < 2 || ops[1].atom != DW_OP_deref ||
 	    !is_register_and_offset(&ops[0], &rule->cfa_reg, &rule->cfa_offset))
 		return false;
 	if (n == 2)
 		return true;
-	if (ops[2].atom != DW_OP_plus_uconst || ops[2].number % 8 || ops[2].number / 8 > INT16_MAX)
+	if (!is_sum(ops + 2, n - 2, &sum) || sum % 8 || sum / 8 > INT16_MAX)
 		return false;
-	rule->cfa_add = (int16_t)(ops[2].number / 8);
+	rule->cfa_add = (int16_t)(sum / 8);
 	return true;
 }
 

@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		exits = code_exits_new();
 	memcpy(&at, data + code.len, sizeof(at));
 	check_insns(&code);
-	now_ns += 2 * NSEC_PER_SEC;
+	now_ns += 5 * NSEC_PER_SEC;
 	count = code_exits_find(exits, &source, at, now_ns, found);
 	if (count > EXITS_MOST)
 		abort();

@@ -40,6 +40,7 @@ void unwinder_for_each_figure(const struct unwinder *unwinder, unwinder_figure_f
 		{ "unwind.misses-unfinished", unwinder->unfinished },
 #define WIRE_WALK_COUNTER(name, field, figure, text) { figure, unwinder->field },
 #include "wire_counters.def"
+		{ "unwind.exits-no-time", code_exits_refused(unwinder->exits) },
 		{ "unwind.stacks-continued", stack_rest_count(unwinder->rest) },
 		{ "unwind.files", files },
 		{ "unwind.pages", rows.pages },

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "infer_fixture.h"
@@ -31,7 +32,7 @@ static uint32_t look_at(uint64_t offset)
 {
 	const struct code_source source = { 1, read_code, NULL };
 
-	now_ns += 2 * NSEC_PER_SEC; /* what was kept is old */
+	now_ns += 5 * NSEC_PER_SEC; /* what was kept is old */
 	return code_exits_find(looked, &source, AT + offset, now_ns, found);
 }
 
@@ -199,13 +200,50 @@ static void what_is_kept(void **state)
 	assert_int_equal(look_at(0x1000), 0);
 }
 
+static int read_slowly(const void *data, uint64_t address, void *dst, size_t len)
+{
+	usleep(6000);
+	return read_code(data, address, dst, len);
+}
+
+static uint32_t look_slowly(uint32_t pid, uint64_t at)
+{
+	const struct code_source slow = { pid, read_slowly, NULL };
+
+	return code_exits_find(looked, &slow, AT + at, now_ns, found);
+}
+
+/* Who has had his part of a second must wait for the next one; so must all, when all have. */
+static void how_long_it_may_take(void **state)
+{
+	const uint64_t before = code_exits_refused(looked);
+	uint32_t pid;
+
+	(void)state;
+	now_ns += 5 * NSEC_PER_SEC;
+	for (uint64_t at = 0x1000; at < 0x20000; at += 0x1000)
+		PUT(at, loading);
+	for (uint64_t at = 0x1000; at < 0x5000; at += 0x1000)
+		assert_int_equal(look_slowly(100, at), 1);
+	assert_int_equal(look_slowly(100, 0x5000), 0);
+	assert_true(code_exits_refused(looked) == before + 1);
+	/* What it knows it knows, and another process has time. */
+	assert_int_equal(look_slowly(100, 0x1000), 1);
+	for (pid = 101; look_slowly(pid, 0x6000) && pid < 150; pid++)
+		;
+	assert_true(pid > 104 && pid < 120);
+	now_ns += NSEC_PER_SEC;
+	assert_int_equal(look_slowly(100, 0x5000), 1);
+	assert_int_equal(look_slowly(pid, 0x6000), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(from_anywhere_in_it), cmocka_unit_test(registers_from_places),
 		cmocka_unit_test(what_is_no_return),   cmocka_unit_test(ways_that_differ),
 		cmocka_unit_test(jumps_that_are_far),  cmocka_unit_test(there_is_an_end),
-		cmocka_unit_test(what_is_kept),
+		cmocka_unit_test(what_is_kept),	       cmocka_unit_test(how_long_it_may_take),
 	};
 
 	return cmocka_run_group_tests_name("code_exits", tests, setup, teardown);

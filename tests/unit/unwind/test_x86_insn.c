@@ -189,7 +189,8 @@ static void what_is_done_with_the_stack(void **state)
 		{ "\xff\xd0", { 2, X86_PLAIN, X86_NO_REG, 0 } },
 		{ "\x0f\x84\xfb\xff\xff\xff", { 6, X86_BRANCH, X86_NO_REG, -5 } },
 		{ "\xeb\xfe", { 2, X86_JUMP, X86_NO_REG, -2 } },
-		{ "\xc2\x08\x00", { 3, X86_RETURN, X86_NO_REG, 0 } },
+		{ "\xc3", { 1, X86_RETURN, X86_NO_REG, 0 } },
+		{ "\xc2\x08\x00", { 3, X86_STOP, X86_NO_REG, 0 } },
 	};
 	struct x86_insn insn;
 

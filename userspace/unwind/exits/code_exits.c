@@ -21,7 +21,7 @@
 /* As large as frames are. */
 #define MOST_FRAME_BYTES UNWIND_MAX_FRAME_BYTES
 /* The code may be another one then; what it says is looked at on each stack. */
-#define KEPT_NS	  (1 * NSEC_PER_SEC)
+#define KEPT_NS	  (4 * NSEC_PER_SEC)
 #define KEPT_MOST 1024
 
 /* What is known at an instruction. */
@@ -37,7 +37,18 @@ struct kept {
 	struct unwind_exit exits[EXITS_MOST];
 };
 
+/* Of a second looks take so much for one process, and for all: who makes ever new code has the loop's thread for no longer. */
+#define SHARE_NS  (20 * NSEC_PER_MSEC)
+#define SHARES_NS (80 * NSEC_PER_MSEC)
+#define SHARES	  256
+
+struct share {
+	uint64_t begin_ns, spent_ns; /* of a second */
+};
+
 struct code_exits {
+	struct share all, shares[SHARES]; /* by process; those of one place have one together */
+	uint64_t refused;
 	const struct code_source *source; /* of the look that goes on */
 	uint64_t start;			  /* the window's address */
 	uint64_t read, failed;		  /* a bit for each page */
@@ -236,6 +247,38 @@ static uint32_t look(struct code_exits *exits, const struct code_source *source,
 	return exits->exit_count;
 }
 
+/* --- its time --------------------------------------------------------------------------------- */
+
+static bool has_time(struct share *share, uint64_t now_ns, uint64_t most_ns)
+{
+	if (now_ns - share->begin_ns >= NSEC_PER_SEC)
+		*share = (struct share){ .begin_ns = now_ns };
+	return share->spent_ns < most_ns;
+}
+
+static bool look_in_time(struct code_exits *exits, const struct code_source *source, uint64_t pc,
+			 uint64_t now_ns, struct kept *kept)
+{
+	struct share *share = &exits->shares[source->pid % SHARES];
+	uint64_t begin_ns, took_ns;
+
+	if (!has_time(share, now_ns, SHARE_NS) || !has_time(&exits->all, now_ns, SHARES_NS)) {
+		exits->refused++;
+		return false;
+	}
+	begin_ns = clock_now_ns();
+	kept->count = look(exits, source, pc, kept->exits);
+	took_ns = clock_now_ns() - begin_ns;
+	share->spent_ns += took_ns;
+	exits->all.spent_ns += took_ns;
+	return true;
+}
+
+uint64_t code_exits_refused(const struct code_exits *exits)
+{
+	return exits->refused;
+}
+
 /* --- what is kept ----------------------------------------------------------------------------- */
 
 uint32_t code_exits_find(struct code_exits *exits, const struct code_source *source, uint64_t pc,
@@ -244,7 +287,9 @@ uint32_t code_exits_find(struct code_exits *exits, const struct code_source *sou
 	struct kept *kept = &exits->kept[cursor_hash(pc ^ source->pid) % KEPT_MOST];
 
 	if (kept->pc != pc || kept->pid != source->pid || now_ns >= kept->until_ns) {
-		kept->count = look(exits, source, pc, kept->exits);
+		kept->pc = 0;
+		if (!look_in_time(exits, source, pc, now_ns, kept))
+			return 0;
 		kept->pc = pc;
 		kept->pid = source->pid;
 		kept->until_ns = now_ns + KEPT_NS;

@@ -24,8 +24,11 @@ struct code_source {
 struct code_exits *code_exits_new(void);
 void code_exits_free(struct code_exits *exits);
 
-/* At most EXITS_MOST that differ; their number. */
+/* At most EXITS_MOST that differ; their number. It may take 20 ms of a second for one process, and 80 ms for all; NOW_NS is CLOCK_MONOTONIC. */
 uint32_t code_exits_find(struct code_exits *exits, const struct code_source *source, uint64_t pc,
 			 uint64_t now_ns, struct unwind_exit *ret);
+
+/* How often there was no time for it. */
+uint64_t code_exits_refused(const struct code_exits *exits);
 
 #endif

@@ -76,6 +76,9 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->frozen_at.live = 0;
 	c->frozen_at.yields = 0;
 	c->frozen_at.young[0] = c->frozen_at.young[1] = 1; /* no code's */
+	c->frozen_at.pcs[0] = c->frozen_at.pcs[1] = 0;
+	c->frozen_at.count[0] = c->frozen_at.count[1] = 0;
+	c->frozen_at.skip = 0;
 	c->virtual_thread.object = 0;
 	c->virtual_thread.id = 0;
 	c->virtual_thread.name_bytes = 0;
@@ -223,9 +226,14 @@ static inline enum unwind_verdict unwind_frozen(struct unwind_cursor *c,
 
 	if (kind == FROZEN_LOST)
 		return unwind_leave_heap(c, out);
-	if (frozen_put(c, out, kind))
-		return UNWIND_STOP;
-	c->frozen_frames++;
+	if (c->frozen_at.skip) {
+		if (!frozen_skip(c))
+			return unwind_leave_heap(c, out);
+	} else {
+		if (frozen_put(c, out, kind))
+			return UNWIND_STOP;
+		c->frozen_frames++;
+	}
 	if (c->frozen_at.cut)
 		return unwind_leave_heap(c, out);
 	if (c->frozen_at.sp >= c->frozen_at.end)

@@ -200,36 +200,74 @@ static inline enum frozen_kind frozen_look(struct unwind_cursor *c, struct unwin
 
 /* --- the way in ------------------------------------------------------------------------------- */
 
+enum frozen_twice { FROZEN_ONCE, FROZEN_TWICE, FROZEN_MAYBE };
+
 /*
- * Are the thread's frames being put into the heap, and are some on the stack there already? The anchor is
+ * Are the thread's frames being put into the heap, and are those on the stack there already? The anchor is
  * set to the entry before that, the chunk's stack pointer when all of them are copied (freeze_fast_copy(),
  * finish_freeze() in share/runtime/continuationFreezeThaw.cpp). The youngest is then who called doYield(),
  * or who waits for a monitor. When doYield() has got its answer the anchor is gone, and the frames are there
  * for some instructions more.
  */
-static inline bool frozen_twice(struct unwind_cursor *c, struct unwind_memory *memory,
-				wire_u64 thread)
+static inline enum frozen_twice frozen_twice(struct unwind_cursor *c, struct unwind_memory *memory,
+					     wire_u64 thread)
 {
 	wire_u64 at = thread + c->jvm.thread_anchor + c->jvm.anchor_sp, sp;
 
 	if (c->frozen_at.pc != c->frozen_at.young[0] && c->frozen_at.pc != c->frozen_at.young[1])
-		return false;
-	return c->frozen_at.yields || c->jvm.thread_anchor == WIRE_JVM_ABSENT ||
-	       c->jvm.anchor_sp == WIRE_JVM_ABSENT || memory_read(memory, &sp, 8, at) ||
-	       sp == c->frozen_at.entry;
+		return FROZEN_ONCE;
+	if (c->frozen_at.yields)
+		return FROZEN_TWICE;
+	if (c->jvm.thread_anchor == WIRE_JVM_ABSENT || c->jvm.anchor_sp == WIRE_JVM_ABSENT ||
+	    memory_read(memory, &sp, 8, at))
+		return FROZEN_MAYBE;
+	return sp == c->frozen_at.entry ? FROZEN_TWICE : FROZEN_ONCE;
+}
+
+static inline wire_u64 frozen_mix(wire_u64 pcs, wire_u64 pc)
+{
+	return (pcs ^ pc) * 0x9e3779b97f4a7c15ULL + 1;
+}
+
+/* Those in front of the chunk's walk that were written as frames of the stack. */
+static inline void frozen_skip_mounted(struct unwind_cursor *c)
+{
+	struct frozen_walk *f = &c->frozen_at;
+	int from = f->pc == f->young[1];
+
+	f->skip = f->count[from];
+	f->wanted = f->pcs[from];
+	f->skipped = 0;
+}
+
+/* Called at such a frame. False: it was the last one, and they are others. */
+static inline bool frozen_skip(struct unwind_cursor *c)
+{
+	struct frozen_walk *f = &c->frozen_at;
+
+	f->skipped = frozen_mix(f->skipped, c->pc);
+	return --f->skip || f->skipped == f->wanted;
 }
 
 /* Called at each Java frame of the stack, before it is looked at. */
 static inline void frozen_note_caller(struct unwind_cursor *c)
 {
+	struct frozen_walk *f = &c->frozen_at;
+
 	if (!c->java_r15)
 		c->java_r15 = c->r15;
 	if (c->native) {
-		c->frozen_at.young[0] = c->pc;
-		c->frozen_at.young[1] = 0;
-	} else if (!c->frozen_at.young[1]) {
-		c->frozen_at.young[1] = c->pc;
+		f->young[0] = c->pc;
+		f->young[1] = f->pcs[0] = f->pcs[1] = 0;
+		f->count[0] = f->count[1] = 0;
+	} else {
+		if (!f->young[1])
+			f->young[1] = c->pc;
+		f->pcs[1] = frozen_mix(f->pcs[1], c->pc);
+		f->count[1]++;
 	}
+	f->pcs[0] = frozen_mix(f->pcs[0], c->pc);
+	f->count[0]++;
 }
 
 /* Called at a compiled frame that was found. */
@@ -238,7 +276,8 @@ static inline void frozen_note_yield(struct unwind_cursor *c)
 	if (!c->leaf || c->compiled_seen.frame_size != FROZEN_YIELD_WORDS)
 		return;
 	c->frozen_at.yields = 1;
-	c->frozen_at.young[1] = 0;
+	c->frozen_at.young[1] = c->frozen_at.pcs[1] = 0;
+	c->frozen_at.count[1] = 0;
 }
 
 /* The newest chunk of the entry's Continuation, 0: not known. */
@@ -259,6 +298,7 @@ static inline bool frozen_begin(struct unwind_cursor *c, struct unwind_memory *m
 {
 	struct frozen_walk *f = &c->frozen_at;
 	wire_u64 thread = blob_thread(c);
+	enum frozen_twice twice;
 
 	if (!f->live || !c->jvm.chunks.klass_mask || !thread)
 		return false;
@@ -266,8 +306,14 @@ static inline bool frozen_begin(struct unwind_cursor *c, struct unwind_memory *m
 	f->sp = f->end = 0;
 	f->parent = frozen_tail(c, memory);
 	f->cut = 0;
+	f->skip = 0;
 	/* There is a frame, or else nobody would return to the barrier. */
-	return frozen_next(c, memory) && f->sp < f->end && !frozen_twice(c, memory, thread);
+	if (!frozen_next(c, memory) || f->sp >= f->end)
+		return false;
+	twice = frozen_twice(c, memory, thread);
+	if (twice == FROZEN_TWICE)
+		frozen_skip_mounted(c);
+	return twice != FROZEN_MAYBE;
 }
 
 #ifdef __bpf__

@@ -51,7 +51,11 @@ struct frozen_walk {
 	wire_u64 end;	    /* of the chunk's frames */
 	wire_u64 parent;    /* the next chunk; 0: none */
 	wire_u64 young[2];  /* the pc that called native code, and its caller's (0: to come) */
-	wire_u32 chunks;    /* that were opened */
+	wire_u64 pcs[2];    /* of all Java frames from these on, mixed */
+	wire_u32 count[2];  /* their number */
+	wire_u32 skip;	    /* frames of the chunk that were on the stack, too, and are to come */
+	wire_u64 skipped, wanted; /* pcs of those that were skipped, and what they must be */
+	wire_u32 chunks;	  /* that were opened */
 	wire_u8 inside;
 	wire_u8 live;	/* the heap is that of the sample's time */
 	wire_u8 cut;	/* the next chunk cannot be read */

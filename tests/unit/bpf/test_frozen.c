@@ -274,30 +274,54 @@ static void endless_chunks(void **state)
 
 /* --- while frames are moved ------------------------------------------------------------------- */
 
-/* Frames that are in the heap and on the stack: the anchor leads to the entry. */
+/* So many of the chunk's frames are on the stack, too, from the one that YOUNG counts on. */
+static void on_the_stack(int young, unsigned int count)
+{
+	const uint64_t pcs[] = { SIX + 100, TEN + 100, SIX + 200 };
+	struct frozen_walk *f = &cursor.frozen_at;
+
+	three_frames();
+	f->young[young] = SIX + 100;
+	f->pcs[young] = 0;
+	f->count[young] = count;
+	for (unsigned int i = 0; i < count; i++)
+		f->pcs[young] = frozen_mix(f->pcs[young], pcs[i]);
+}
+
+/* Frames that are in the heap and on the stack: the anchor leads to the entry. They are not shown twice. */
 static void frames_in_both_places(void **state)
 {
 	static const uint64_t anchors[] = { STACK_AT + 8ULL * 20, 0, STACK_AT };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(anchors); i++) {
-		for (int young = 0; young < 3; young++) {
-			three_frames();
+		for (int young = 0; young < 2; young++) {
+			on_the_stack(young, 1);
 			thread[ANCHOR_SP / 8] = anchors[i];
-			if (young < 2)
-				cursor.frozen_at.young[young] = SIX + 100;
-			walk(i == 0 && young < 2 ? "M E" : "6 10 6 E");
+			walk(i == 0 ? "10 6 E" : "6 10 6 E");
+			assert_int_equal(cursor.frozen_frames, i == 0 ? 2 : 3);
+			on_the_stack(young, 2);
+			thread[ANCHOR_SP / 8] = anchors[i];
+			walk(i == 0 ? "6 E" : "6 10 6 E");
 		}
+		three_frames();
+		thread[ANCHOR_SP / 8] = anchors[i];
+		walk("6 10 6 E");
 	}
 	/* The thread itself is in doYield(). */
 	for (int called = 0; called < 2; called++) {
-		three_frames();
+		on_the_stack(1, 2);
 		cursor.frozen_at.yields = 1;
 		cursor.frozen_at.young[1] = called ? SIX + 100 : SIX + 104;
-		walk(called ? "M E" : "6 10 6 E");
+		walk(called ? "6 E" : "6 10 6 E");
 	}
-	three_frames();
-	cursor.frozen_at.young[0] = SIX + 100;
+	/* They are others, though the first one is the same. */
+	on_the_stack(1, 2);
+	cursor.frozen_at.yields = 1;
+	cursor.frozen_at.pcs[1]++;
+	walk("M E");
+	/* Nobody knows. */
+	on_the_stack(0, 1);
 	cursor.jvm.thread_anchor = WIRE_JVM_ABSENT;
 	walk("M E");
 }
@@ -318,6 +342,16 @@ static void who_may_have_yielded(void **state)
 	cursor.pc = 3000;
 	frozen_note_caller(&cursor);
 	assert_true(cursor.frozen_at.young[0] == 1000 && cursor.frozen_at.young[1] == 2000);
+	assert_int_equal(cursor.frozen_at.count[0], 3);
+	assert_int_equal(cursor.frozen_at.count[1], 2);
+	assert_true(cursor.frozen_at.pcs[1] == frozen_mix(frozen_mix(0, 2000), 3000));
+	assert_true(cursor.frozen_at.pcs[0] ==
+		    frozen_mix(frozen_mix(frozen_mix(0, 1000), 2000), 3000));
+	/* More native code above: what it was called by is younger. */
+	cursor.native = 1;
+	frozen_note_caller(&cursor);
+	assert_int_equal(cursor.frozen_at.count[0], 1);
+	assert_int_equal(cursor.frozen_at.count[1], 0);
 }
 
 /* The thread's own frame is as large as doYield()'s: who called it is to come. */
@@ -334,6 +368,7 @@ static void it_may_yield_itself(void **state)
 			cursor.pc = 2000;
 			frozen_note_caller(&cursor);
 			assert_true(cursor.frozen_at.young[1] == (leaf && words == 2 ? 2000 : 1));
+			assert_int_equal(cursor.frozen_at.count[1], 1);
 		}
 	}
 }

@@ -36,22 +36,26 @@ struct unwind_exit {
 	int32_t rbx, rbp, r13, r15; /* of the caller's; or EXITS_KEPT */
 };
 
-/* Is RA behind a call, and in code? Uses c->code and c->range. */
-static inline bool exits_lead_to(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 ra)
+/* Is RA in code? Uses c->range. */
+static inline bool exits_is_code(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 ra)
 {
 	const wire_u64 pc = c->pc;
 	const wire_u8 exact = c->exact;
 	struct wire_rule rule;
 	enum unwind_found found;
 
-	if (!leaf_has_called(c, memory, ra))
-		return false;
 	c->pc = ra;
 	c->exact = 0;
 	found = find_at_pc(c, memory, &rule);
 	c->pc = pc;
 	c->exact = exact;
 	return found != UNWIND_OUTSIDE;
+}
+
+/* And is it behind a call? Uses c->code, too. */
+static inline bool exits_lead_to(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 ra)
+{
+	return leaf_has_called(c, memory, ra) && exits_is_code(c, memory, ra);
 }
 
 static inline void exits_take(struct unwind_cursor *c, struct unwind_memory *memory, int32_t place,

@@ -30,32 +30,48 @@ static inline enum unwind_verdict frame_pointer_check(struct unwind_cursor *c)
 	return UNWIND_GO_ON;
 }
 
-/*
- * Is what should be the return address in front of no call? Compilers of code at run time often keep something else in %rbp. Of code that
- * cannot be read nothing is said. Uses c->code.
- */
+/* Is what should be the return address behind no call? Compilers of code at run time often keep something else in %rbp. Uses c->code. */
 static inline bool frame_pointer_is_none(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 ra;
 
-	if (cursor_load(c, memory, c->fp + 8, &ra))
-		return false;
-	if (cursor_is_user(ra) &&
-	    memory_read(memory, c->code, LEAF_CALL_BYTES, ra - LEAF_CALL_BYTES))
-		return false;
-	if (cursor_is_user(ra) && leaf_is_behind_call(c->code + LEAF_CALL_BYTES))
+	if (!cursor_load(c, memory, c->fp + 8, &ra) && leaf_has_called(c, memory, ra))
 		return false;
 	c->reason = UNWIND_FP_BAD;
 	return true;
 }
+
+#ifdef __bpf__
+
+/* The last word is userspace's. */
+#define frame_pointer_is_last_hope(c, memory) false
+
+#else
+
+/* V8 lets code that it gives up return to the beginning of other code: where no exit is found it may be right, if it leads to code at all. */
+static inline bool frame_pointer_is_last_hope(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 ra;
+
+	return !cursor_load(c, memory, c->fp + 8, &ra) && cursor_is_user(ra) &&
+	       exits_is_code(c, memory, ra);
+}
+
+#endif
 
 static inline enum unwind_verdict frame_pointer_step(struct unwind_cursor *c,
 						     struct unwind_memory *memory)
 {
 	struct unwind_rule rule = { .cfa = c->fp + 16, .ra_at = c->fp + 8, .fp_at = c->fp };
 
-	if (frame_pointer_check(c) || (c->made && frame_pointer_is_none(c, memory)))
+	if (frame_pointer_check(c))
 		return c->made ? exits_step(c, memory) : UNWIND_STOP;
+	if (c->made && frame_pointer_is_none(c, memory)) {
+		if (!exits_step(c, memory))
+			return UNWIND_GO_ON;
+		if (!frame_pointer_is_last_hope(c, memory))
+			return UNWIND_STOP;
+	}
 	c->guessed = 1;
 	return cursor_execute(c, memory, &rule);
 }

@@ -13,7 +13,7 @@ LOOKED = ["test_code_exits"]
 READ = ["test_x86_insn"]
 
 MUTANTS = [
-    Mutant("exits: whatever is behind no call", STEP, "if (!leaf_has_called(c, memory, ra))", "if (0)", STEPPED),
+    Mutant("exits: whatever is behind no call", STEP, "return leaf_has_called(c, memory, ra) && exits_is_code", "return exits_is_code", STEPPED),
     Mutant("exits: whatever is in no code", STEP, "return found != UNWIND_OUTSIDE;", "return true;", STEPPED),
     Mutant("exits: the first one is right", STEP, "walk.ways == 1 ?", "walk.ways ?", STEPPED),
     Mutant("exits: the same twice contradicts", STEP, "if (walk->ways && walk->found.ra_at == ra_at)", "if (0)", STEPPED),
@@ -25,7 +25,9 @@ MUTANTS = [
     Mutant("exits: places behind a jump", STEP, "*to[i] = *from[i] + first->sp;", "*to[i] = *from[i];", STEPPED),
     Mutant("exits: no jump to a file", STEP, "return found == UNWIND_FOUND && rule.kind", "return 0 && rule.kind", STEPPED),
     Mutant("exits: a jump is no place of a frame's own", STEP, "	c->exact = 1;\n	c->regs_kept = 0;\n	return UNWIND_GO_ON;", "	c->regs_kept = 0;\n	return UNWIND_GO_ON;", STEPPED),
-    Mutant("exits: a frame pointer is one", POINTER, "(c->made && frame_pointer_is_none(c, memory))", "0", STEPPED),
+    Mutant("exits: a frame pointer is one", POINTER, "c->made && frame_pointer_is_none(c, memory)", "0", STEPPED),
+    Mutant("exits: a frame pointer is no last hope", POINTER, "		if (!frame_pointer_is_last_hope(c, memory))\n", "", STEPPED),
+    Mutant("exits: a frame pointer to anywhere", POINTER, " &&\n	       exits_is_code(c, memory, ra);", ";", STEPPED),
     Mutant("exits: code in files has them, too", UNWIND, "		c->made = 1;\n", "", STEPPED),
     Mutant("look: pushes are nothing", LOOK, "if (!move(way, -8))", "if (0)", LOOKED),
     Mutant("look: pops are nothing", LOOK, "if (!move(way, 8))", "if (0)", LOOKED),

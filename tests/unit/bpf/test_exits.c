@@ -79,6 +79,14 @@ static void a_frame_pointer_that_is_none(void **state)
 	memcpy(made_code + 0xf8, "\x90\x90\x90\x90\x90\x90\x90\x90", 8);
 	w.stack[11] = MADE; /* in front of which no call is */
 	expect_found();
+	/* Where no exit is found it may be one, if it leads to code. */
+	exit_count = 0;
+	w.stack[11] = CALLER + 0x10;
+	w.stack[13] = OUTERMOST;
+	expect_walk(3, UNWIND_DONE);
+	expect_frame(1, CALLER + 0x10);
+	w.stack[11] = 0x123456;
+	expect_walk(1, UNWIND_FP_BAD);
 	/* One that does is. */
 	w.stack[11] = CALLER;
 	w.stack[13] = OUTERMOST;

@@ -73,6 +73,12 @@ uint64_t stack_rest_count(const struct stack_rest *rest)
 	return has_counted ? 601 : 0;
 }
 
+uint64_t code_exits_refused(const struct code_exits *exits)
+{
+	(void)exits;
+	return has_counted ? 701 : 0;
+}
+
 /* --- */
 
 static void see_figure(const char *name, const char *detail, uint64_t value, void *data)
@@ -125,6 +131,7 @@ static void each_has_its_name(void **state)
 						   "unwind.frames.frozen 114\n"
 						   "unwind.frames.inferred 115\n"
 						   "unwind.frames.read 116\n"
+						   "unwind.exits-no-time 701\n"
 						   "unwind.stacks-continued 601\n"
 						   "unwind.files 501\n"
 						   "unwind.pages 401\n"

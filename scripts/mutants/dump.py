@@ -40,7 +40,7 @@ MUTANTS = [
            "for (size_t i = least; i < len; i++)\n\t\tif (entries[i].start == address)\n\t\t\treturn entries[i].name;", NAMES),
     Mutant("dump: no name is the first one", MAP, "best && best->name != NO_NAME ?", "best ?", NAMES),
     Mutant("dump: deleted files are none", MAP, "len -= strlen(deleted);", "len -= 0;", NAMES),
-    Mutant("dump: any directory", MAP, "const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;", "const char *slash = strchr(path, '/'), *name = slash ? slash + 1 : path;", NAMES),
+    Mutant("dump: any directory", MAP, "const char *name = file_name_of(path);", "const char *slash = strchr(path, '/'), *name = slash ? slash + 1 : path;", NAMES),
     Mutant("dump: any file that ends so", MAP, " &&\n\t       (!strncmp(name, \"jit-\", 4) || !strncmp(name, \"perf-\", 5))", "", NAMES),
     Mutant("dump: by its path only", MAP, "fd = wall_open(pid, link);\n\tif (fd < 0)\n\t\tfd = wall_open_in_root(pid, mapping->path", "fd = -1;\n\tif (fd < 0)\n\t\tfd = wall_open_in_root(pid, mapping->path", NAMES),
     Mutant("dump: by the kernel's link only", MAP, "fd = wall_open_in_root(pid, mapping->path, O_NOFOLLOW);", ";", NAMES),

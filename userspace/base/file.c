@@ -5,9 +5,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 
 /* /proc files give a page or two per read; bigger files are read in pieces that double. */
 #define READ_CHUNK_BYTES 4096
+
+const char *file_name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
 
 int file_read_fd(int fd, size_t limit, struct strbuf *out)
 {

@@ -10,6 +10,9 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 
+/* The last part of PATH, all of it where there is no slash. Borrowed from it. */
+const char *file_name_of(const char *path);
+
 /* Append the file's bytes (works for /proc files of size 0); -E2BIG when over LIMIT bytes. */
 int file_read(const char *path, size_t limit, struct strbuf *out);
 int file_read_fd(int fd, size_t limit, struct strbuf *out);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/macros.h"
 #include "symbolize/symbolizer_private.h"
 
@@ -29,13 +30,6 @@ static bool is_haskell_name(const char *name)
 			return true;
 	}
 	return false;
-}
-
-static const char *file_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 static const char *path_of(const struct profile *p, const struct profile_frame *frame)
@@ -69,7 +63,8 @@ static void note_haskell(struct symbolizer *symbolizer, uint32_t mapping)
 static bool is_haskell(struct symbolizer *symbolizer, const struct profile *p,
 		       const struct profile_frame *frame)
 {
-	const char *file = file_of(path_of(p, frame)), *name = profile_get_string(p, frame->name);
+	const char *file = file_name_of(path_of(p, frame)),
+		   *name = profile_get_string(p, frame->name);
 
 	if (!strncmp(file, "libHS", 5) && strstr(file, "-ghc"))
 		return true;
@@ -86,7 +81,7 @@ static bool is_erlang(const struct stack_build *build, const struct profile_fram
 {
 	const char *path = path_of(build->profile, frame);
 
-	return build->process->exe && !strcmp(file_of(build->process->exe), "beam.smp") &&
+	return build->process->exe && !strcmp(file_name_of(build->process->exe), "beam.smp") &&
 	       (!*path || *path == '[' || !strncmp(path, "/memfd:", 7));
 }
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "elf/reader/reader_perf_map.h"
@@ -330,7 +331,7 @@ struct perf_map *perf_map_open(uint32_t pid)
 bool perf_map_is_dump(const char *path)
 {
 	static const char deleted[] = " (deleted)", end[] = ".dump";
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = file_name_of(path);
 	size_t len = strlen(name);
 
 	if (len > strlen(deleted) && !strcmp(name + len - strlen(deleted), deleted))

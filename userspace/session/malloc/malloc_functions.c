@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "base/macros.h"
 
 /*
@@ -96,7 +97,7 @@ bool malloc_function_is_allocators(const struct malloc_function *function)
 
 enum malloc_kind malloc_kind_of(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = file_name_of(path);
 
 	if (path[0] != '/')
 		return MALLOC_NONE;

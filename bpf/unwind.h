@@ -287,51 +287,22 @@ static inline enum unwind_verdict unwind_blind(struct unwind_cursor *c,
 					       struct unwind_memory *memory)
 {
 	struct unwind_rule rule;
-	enum unwind_verdict stop;
 
-	if (ahead_is_known(c, memory, &rule)) {
-		c->read_frames++;
-		return cursor_execute(c, memory, &rule);
-	}
-	stop = frame_pointer_step(c, memory);
-	unwind_take_back(c, 1);
-	return stop;
-}
-
-static inline enum unwind_verdict unwind_by_row(struct unwind_cursor *c,
-						struct unwind_memory *memory,
-						const struct wire_rule *rule)
-{
-	enum unwind_verdict stop = row_step(c, memory, rule);
-
-	unwind_take_back(c, 1);
-	return stop;
-}
-
-static inline enum unwind_verdict unwind_from_leaf(struct unwind_cursor *c,
-						   struct unwind_memory *memory)
-{
-	enum unwind_verdict stop = leaf_step(c, memory);
-
-	unwind_take_back(c, 1);
-	return stop;
+	if (!ahead_is_known(c, memory, &rule))
+		return frame_pointer_step(c, memory);
+	c->read_frames++;
+	return cursor_execute(c, memory, &rule);
 }
 
 /* Inline, whatever the compiler thinks: two frames on the stack take more than one. */
-static __always_inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
-							       struct unwind_memory *memory,
-							       enum unwind_step step,
-							       const struct wire_rule *rule,
-							       wire_u64 *out)
+static __always_inline enum unwind_verdict unwind_native_caller(struct unwind_cursor *c,
+								struct unwind_memory *memory,
+								enum unwind_step step,
+								const struct wire_rule *rule)
 {
-	/* The frame is written when the walk goes on. */
-	if (step == UNWIND_STEP_MISS)
-		return unwind_miss(c);
-	if (cursor_put_frame(c, out, WIRE_FRAME_CODE, 1))
-		return UNWIND_STOP;
 	switch (step) {
-	case UNWIND_STEP_ROW: return unwind_by_row(c, memory, rule);
-	case UNWIND_STEP_LEAF: return unwind_from_leaf(c, memory);
+	case UNWIND_STEP_ROW: return row_step(c, memory, rule);
+	case UNWIND_STEP_LEAF: return leaf_step(c, memory);
 	case UNWIND_STEP_SIGNAL: return signal_step(c, memory);
 	case UNWIND_STEP_FP: return unwind_blind(c, memory);
 	case UNWIND_STEP_SWITCH: return goroutine_step(c, memory, rule);
@@ -339,6 +310,24 @@ static __always_inline enum unwind_verdict unwind_native_frame(struct unwind_cur
 	case UNWIND_STEP_NOWHERE: return cursor_stop(c, UNWIND_BAD_RETURN);
 	default: return cursor_stop(c, UNWIND_BAD_ROW);
 	}
+}
+
+static __always_inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
+							       struct unwind_memory *memory,
+							       enum unwind_step step,
+							       const struct wire_rule *rule,
+							       wire_u64 *out)
+{
+	enum unwind_verdict stop;
+
+	/* The frame is written when the walk goes on. */
+	if (step == UNWIND_STEP_MISS)
+		return unwind_miss(c);
+	if (cursor_put_frame(c, out, WIRE_FRAME_CODE, 1))
+		return UNWIND_STOP;
+	stop = unwind_native_caller(c, memory, step, rule);
+	unwind_take_back(c, 1);
+	return stop;
 }
 
 /* Write the frame at pc to OUT (UNWIND_OUT_WORDS words) and go to its caller: enum unwind_verdict. */

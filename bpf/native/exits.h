@@ -36,20 +36,18 @@ struct unwind_exit {
 	int32_t rbx, rbp, r13, r15; /* of the caller's; or EXITS_KEPT */
 };
 
+/* Nothing has been done yet, and it goes on at JUMP. */
+static inline struct unwind_exit exits_here(uint64_t jump)
+{
+	return (struct unwind_exit){ jump, 0, EXITS_KEPT, EXITS_KEPT, EXITS_KEPT, EXITS_KEPT };
+}
+
 /* Is RA in code? Uses c->range. */
 static inline bool exits_is_code(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 ra)
 {
-	const wire_u64 pc = c->pc;
-	const wire_u8 exact = c->exact;
 	struct wire_rule rule;
-	enum unwind_found found;
 
-	c->pc = ra;
-	c->exact = 0;
-	found = find_at_pc(c, memory, &rule);
-	c->pc = pc;
-	c->exact = exact;
-	return found != UNWIND_OUTSIDE;
+	return find_elsewhere(c, memory, ra, 0, &rule) != UNWIND_OUTSIDE;
 }
 
 /* And is it behind a call? Uses c->code, too. */
@@ -101,18 +99,13 @@ static inline struct unwind_exit exits_join(const struct unwind_exit *first,
 static inline bool exits_reach_row(struct unwind_cursor *c, struct unwind_memory *memory,
 				   const struct unwind_exit *exit, wire_u64 *ret_ra_at)
 {
-	const wire_u64 pc = c->pc;
-	const wire_u8 exact = c->exact;
 	struct wire_rule rule;
-	enum unwind_found found;
 
-	c->pc = exit->jump;
-	c->exact = 1;
-	found = find_at_pc(c, memory, &rule);
-	c->pc = pc;
-	c->exact = exact;
+	if (find_elsewhere(c, memory, exit->jump, 1, &rule) != UNWIND_FOUND ||
+	    rule.kind != WIRE_RULE_CFA || rule.cfa_reg != DWARF_RSP)
+		return false;
 	*ret_ra_at = c->sp + (wire_u64)((wire_s64)exit->sp + rule.cfa_offset) - 8;
-	return found == UNWIND_FOUND && rule.kind == WIRE_RULE_CFA && rule.cfa_reg == DWARF_RSP;
+	return true;
 }
 
 static inline void exits_try(struct unwind_cursor *c, struct unwind_memory *memory,
@@ -172,10 +165,7 @@ static inline enum unwind_verdict exits_leave(struct unwind_cursor *c, struct un
 static inline enum unwind_verdict exits_step(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	const wire_u8 reason = c->reason;
-	struct exits_walk walk = {
-		.pieces = { { c->pc, 0, EXITS_KEPT, EXITS_KEPT, EXITS_KEPT, EXITS_KEPT } },
-		.count = 1,
-	};
+	struct exits_walk walk = { .pieces = { exits_here(c->pc) }, .count = 1 };
 
 	if (memory->exits)
 		exits_look(c, memory, &walk);

@@ -104,13 +104,9 @@ static inline bool frame_pointer_called(struct unwind_cursor *c, struct unwind_m
 static inline bool frame_pointer_fits(struct unwind_cursor *c, struct unwind_memory *memory,
 				      wire_u64 ra, wire_u64 at)
 {
-	wire_u64 pc = c->pc;
 	struct wire_rule rule;
-	enum unwind_found found;
+	enum unwind_found found = find_elsewhere(c, memory, ra, c->exact, &rule);
 
-	c->pc = ra;
-	found = find_at_pc(c, memory, &rule);
-	c->pc = pc;
 	if (found != UNWIND_FOUND)
 		return found == UNWIND_ABSENT;
 	return rule.kind == WIRE_RULE_CFA && rule.cfa_reg == DWARF_RSP &&

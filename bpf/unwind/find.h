@@ -238,4 +238,21 @@ static inline enum unwind_found find_at_pc(struct unwind_cursor *c, struct unwin
 	return (enum unwind_found)found;
 }
 
+/* The same of another place, in which the walk does not stand; EXACT as the cursor's. */
+static inline enum unwind_found find_elsewhere(struct unwind_cursor *c,
+					       struct unwind_memory *memory, wire_u64 pc,
+					       wire_u8 exact, struct wire_rule *ret_rule)
+{
+	const wire_u64 kept_pc = c->pc;
+	const wire_u8 kept_exact = c->exact;
+	enum unwind_found found;
+
+	c->pc = pc;
+	c->exact = exact;
+	found = find_at_pc(c, memory, ret_rule);
+	c->pc = kept_pc;
+	c->exact = kept_exact;
+	return found;
+}
+
 #endif

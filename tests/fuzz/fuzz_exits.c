@@ -10,7 +10,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define AT   0x7f0012345000ULL
 #define TAIL 8 /* bytes of the input that are no code */
 
 struct code {

@@ -23,7 +23,6 @@ static void *made_of(const uint8_t *what)
 	return code + (what - made_begin);
 }
 
-/* As small as the stack is anyhow: it has no frame of its own worth the name. */
 KNOWN static void callee(void)
 {
 	for (int i = 0; i < 3000; i++)

@@ -24,11 +24,10 @@
 #define KEPT_NS	  (4 * NSEC_PER_SEC)
 #define KEPT_MOST 1024
 
-/* What is known at an instruction. */
+/* What is known at an instruction: how it would be left here. */
 struct way {
 	uint32_t at; /* in the window */
-	int32_t sp;  /* moved by so much since pc */
-	int32_t rbx, rbp, r13, r15;
+	struct unwind_exit exit;
 };
 
 struct kept {
@@ -116,10 +115,10 @@ static bool is_new(struct code_exits *exits, uint32_t at)
 static int32_t *place_of(struct way *way, uint8_t reg)
 {
 	switch (reg) {
-	case X86_RBX: return &way->rbx;
-	case X86_RBP: return &way->rbp;
-	case X86_R13: return &way->r13;
-	case X86_R15: return &way->r15;
+	case X86_RBX: return &way->exit.rbx;
+	case X86_RBP: return &way->exit.rbp;
+	case X86_R13: return &way->exit.r13;
+	case X86_R15: return &way->exit.r15;
 	default: return NULL;
 	}
 }
@@ -136,24 +135,24 @@ static void load(struct way *way, uint8_t reg, int64_t place)
 
 static bool move(struct way *way, int64_t bytes)
 {
-	int64_t sp = way->sp + bytes;
+	int64_t sp = way->exit.sp + bytes;
 
 	if (sp > (int64_t)MOST_FRAME_BYTES || sp < -(int64_t)MOST_FRAME_BYTES)
 		return false;
-	way->sp = (int32_t)sp;
+	way->exit.sp = (int32_t)sp;
 	return true;
 }
 
 /* JUMP: where it goes on, out of the window, or 0. A return to what was pushed since pc is none. */
 static void put_exit(struct code_exits *exits, const struct way *way, uint64_t jump)
 {
-	if (way->sp % 8 || (way->sp < 0 && !jump) || exits->exit_count == EXITS_MOST)
+	if (way->exit.sp % 8 || (way->exit.sp < 0 && !jump) || exits->exit_count == EXITS_MOST)
 		return;
 	for (uint32_t i = 0; i < exits->exit_count; i++)
-		if (exits->exits[i].sp == way->sp && exits->exits[i].jump == jump)
+		if (exits->exits[i].sp == way->exit.sp && exits->exits[i].jump == jump)
 			return;
-	exits->exits[exits->exit_count++] =
-		(struct unwind_exit){ jump, way->sp, way->rbx, way->rbp, way->r13, way->r15 };
+	exits->exits[exits->exit_count] = way->exit;
+	exits->exits[exits->exit_count++].jump = jump;
 	if (!jump)
 		exits->limit = MIN(exits->limit, exits->steps + MOST_STEPS_MORE);
 }
@@ -191,7 +190,7 @@ static bool take(struct code_exits *exits, struct way *way, const struct x86_ins
 			return false;
 		break;
 	case X86_POP:
-		load(way, insn->reg, way->sp);
+		load(way, insn->reg, way->exit.sp);
 		if (!move(way, 8))
 			return false;
 		break;
@@ -199,7 +198,7 @@ static bool take(struct code_exits *exits, struct way *way, const struct x86_ins
 		if (!move(way, insn->value))
 			return false;
 		break;
-	case X86_LOAD: load(way, insn->reg, (int64_t)way->sp + insn->value); break;
+	case X86_LOAD: load(way, insn->reg, (int64_t)way->exit.sp + insn->value); break;
 	case X86_BRANCH: put_branch(exits, way, next, insn->value); break;
 	case X86_JUMP: return go_to(exits, way, next, insn->value);
 	case X86_RETURN: put_exit(exits, way, 0); return false;
@@ -237,9 +236,7 @@ static uint32_t look(struct code_exits *exits, const struct code_source *source,
 	exits->exit_count = 0;
 	exits->exits = ret;
 	memset(exits->seen, 0, sizeof(exits->seen));
-	exits->ways[0] = (struct way){
-		(uint32_t)(pc - exits->start), 0, EXITS_KEPT, EXITS_KEPT, EXITS_KEPT, EXITS_KEPT
-	};
+	exits->ways[0] = (struct way){ (uint32_t)(pc - exits->start), exits_here(0) };
 	exits->way_count = 1;
 	/* The nearest first: what was branched to first. */
 	while (next < exits->way_count && exits->steps < exits->limit)

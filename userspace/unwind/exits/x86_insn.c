@@ -80,6 +80,7 @@ enum map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A, MAP_NONE, MAP_XOP = 8 };
 
 #define REX_W 8
 #define REX_R 4
+#define REX_X 2
 #define REX_B 1
 
 struct decoder {
@@ -185,7 +186,6 @@ static void read_opcode(struct decoder *d)
 		read_xop(d);
 		return;
 	}
-
 	if (byte == 0xc4 || byte == 0xc5 || byte == 0x62) {
 		read_vex(d, byte);
 		return;
@@ -286,7 +286,7 @@ static uint8_t wide_rm(const struct decoder *d)
 /* [%rsp + displacement] */
 static bool is_on_stack(const struct decoder *d)
 {
-	return d->has_sib && (d->sib & 0x3f) == 0x24 && !(d->rex & REX_B) && !(d->rex & 2);
+	return d->has_sib && (d->sib & 0x3f) == 0x24 && !(d->rex & (REX_B | REX_X));
 }
 
 static void say(struct x86_insn *ret, enum x86_kind kind, int32_t value)
@@ -356,7 +356,7 @@ static void say_one(const struct decoder *d, struct x86_insn *ret)
 {
 	const uint8_t opcode = d->opcode, low = (uint8_t)((opcode & 7) | (d->rex & REX_B ? 8 : 0));
 
-	if (opcode < 0x40 && (opcode & 7) < 4 && opcode < 0x38) {
+	if (opcode < 0x38 && (opcode & 7) < 4) {
 		if (opcode & 1)
 			say_two(d, ret);
 		return;

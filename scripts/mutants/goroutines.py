@@ -14,7 +14,7 @@ STEPPED = ["test_goroutine"]
 MUTANTS = [
     Mutant("switch: Go 1.21 has one", SWITCH, 'if (FIND(code, 0, "\\x55\\x48\\x89\\xe5") != 0)', "if (1)", LOOKED),
     Mutant("switch: a call before it", SWITCH, 'call = FIND(code, load, "\\xff\\xd7")', 'call = FIND(code, 0, "\\xff\\xd7")', LOOKED),
-    Mutant("switch: a call in the next function", SWITCH, "MIN(function->end - function->start, sizeof(code.bytes))", "sizeof(code.bytes)", LOOKED),
+    Mutant("switch: a call in the next function", SWITCH, "MIN(code.end - code.start, sizeof(code.bytes))", "sizeof(code.bytes)", LOOKED),
     Mutant("switch: from the load on", SWITCH, "code, load + 3, call + 2", "code, load, call + 2", LOOKED),
     Mutant("switch: curg is anywhere", SWITCH, "curg > 0 && curg < MAX_CURG && curg % 8 == 0", "curg", LOOKED),
     Mutant("switch: any number is g's place", SWITCH, "n < 0 && n % 8 == 0 && n / -8 <= UINT8_MAX ?", "n ?", LOOKED),

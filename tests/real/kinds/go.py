@@ -6,6 +6,7 @@ import subprocess
 
 from .kind import kind
 
+
 def toolchains():
     """(version, go)"""
     found = [os.path.join(root, "bin/go") for root in os.environ.get("HOSTPROF_GOS", "").split(":") if root]

@@ -13,7 +13,7 @@
 struct code {
 	uint8_t bytes[MAX_CODE];
 	size_t len;
-	uint64_t start; /* their address */
+	uint64_t start, end; /* the function's addresses */
 };
 
 /* Where PATTERN is from FROM on, or the code's length. */
@@ -124,11 +124,11 @@ static uint8_t slot_of_bp(const struct code *code)
 }
 
 /* mov 0x38(%rbx),%rsp: from there to its end, where it has called newstack, which does not return. */
-static void look_at_morestack(struct go_switch *s, const struct code *code, uint64_t end)
+static void look_at_morestack(struct go_switch *s, const struct code *code)
 {
 	size_t load = FIND(code, 0, "\x48\x8b\x63\x38");
 
-	s->morestack = (struct go_code){ code->start, end };
+	s->morestack = (struct go_code){ code->start, code->end };
 	if (load >= code->len)
 		return;
 	s->morestack.start += load + 4;
@@ -143,26 +143,28 @@ bool go_is_called(const char *name, const char *wanted)
 	return !strncmp(name, wanted, len) && (!name[len] || !strcmp(name + len, ".abi0"));
 }
 
+static const struct {
+	const char *name;
+	void (*look)(struct go_switch *s, const struct code *code);
+} functions[] = {
+	{ "runtime.systemstack", look_at_systemstack },
+	{ "runtime.mcall", look_at_mcall },
+	{ "runtime.asmcgocall", look_at_asmcgocall },
+	{ "runtime.morestack", look_at_morestack },
+};
+
 bool go_switch_look(struct go_switch *s, const struct go_table *table,
 		    const struct go_function *function, const char *name)
 {
-	struct code code = { .start = function->start };
-	bool systemstack = go_is_called(name, "runtime.systemstack"),
-	     mcall = go_is_called(name, "runtime.mcall"),
-	     asmcgocall = go_is_called(name, "runtime.asmcgocall"),
-	     morestack = go_is_called(name, "runtime.morestack");
+	struct code code = { .start = function->start, .end = function->end };
+	size_t i = 0;
 
-	if (!systemstack && !mcall && !asmcgocall && !morestack)
+	while (i < ARRAY_SIZE(functions) && !go_is_called(name, functions[i].name))
+		i++;
+	if (i == ARRAY_SIZE(functions))
 		return false;
-	code.len = go_table_code(table, function->start, code.bytes,
-				 MIN(function->end - function->start, sizeof(code.bytes)));
-	if (systemstack)
-		look_at_systemstack(s, &code);
-	else if (mcall)
-		look_at_mcall(s, &code);
-	else if (asmcgocall)
-		look_at_asmcgocall(s, &code);
-	else
-		look_at_morestack(s, &code, function->end);
-	return morestack;
+	code.len = go_table_code(table, code.start, code.bytes,
+				 MIN(code.end - code.start, sizeof(code.bytes)));
+	functions[i].look(s, &code);
+	return functions[i].look == look_at_morestack;
 }

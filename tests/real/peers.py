@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What gdb and perf --call-graph dwarf see of a program that works for long: how many of its stacks go on to where a thread begins."""
+import glob
 import signal
 import subprocess
 import time
@@ -15,56 +16,25 @@ GDB = ["gdb", "-nx", "-batch", "-iex", "set auto-load off", "-iex", "set debugin
        "-ex", "set backtrace past-entry on"]
 
 
-def children_of(pid):
-    """It and all that descend from it."""
-    found = [pid]
-    for tid in glob_tasks(pid):
-        try:
-            with open(f"/proc/{pid}/task/{tid}/children", encoding="ascii") as file:
-                for child in file.read().split():
-                    found += children_of(int(child))
-        except OSError:
-            pass
-    return found
+def ticks_of(path):
+    """What the process or thread of this directory has run, in clock ticks; 0: it has gone."""
+    with contextlib.suppress(OSError), open(f"{path}/stat", encoding="utf-8", errors="replace") as file:
+        return sum(map(int, file.read().rpartition(")")[2].split()[11:13]))
+    return 0
 
 
-def glob_tasks(pid):
-    try:
-        return os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return []
+def busiest(paths, seconds):
+    """The number of whom of these directories of processes or threads has run most in the next so many seconds; 0: there is none."""
+    before = {path: ticks_of(path) for path in paths}
+    time.sleep(seconds)
+    path = max(before, key=lambda path: ticks_of(path) - before[path], default="0")
+    return int(os.path.basename(path))
 
 
-def ticks_of(pid):
-    """What it has run, in clock ticks; its name."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            name, _, rest = file.read().partition("(")[2].rpartition(")")
-    except OSError:
-        return 0, ""
-    fields = rest.split()
-    return int(fields[11]) + int(fields[12]), name
-
-
-def busiest(root, who):
-    """Of the processes that descend from ROOT and are called so the one that ran most lately."""
-    before = {pid: ticks_of(pid)[0] for pid in children_of(root)}
-    time.sleep(0.2)
-    rows = [(ticks_of(pid)[0] - before.get(pid, 0), pid) for pid in children_of(root) if who.fullmatch(ticks_of(pid)[1])]
-    return max(rows, default=(0, 0))[1]
-
-
-def busiest_thread(pid):
-    def ticks(tid):
-        try:
-            with open(f"/proc/{pid}/task/{tid}/stat", encoding="utf-8", errors="replace") as file:
-                fields = file.read().rpartition(")")[2].split()
-            return int(fields[11]) + int(fields[12])
-        except OSError:
-            return 0
-    before = {tid: ticks(tid) for tid in glob_tasks(pid)}
-    time.sleep(0.05)
-    return max(((ticks(tid) - was, tid) for tid, was in before.items()), default=(0, str(pid)))[1]
+def busiest_process(root, who):
+    """Of those that descend from ROOT and are called so."""
+    paths = [f"/proc/{pid}" for pid in family(root)]
+    return busiest([path for path in paths if who.fullmatch(status_of(path).get("Name", ""))], 0.2)
 
 
 def code_of(pid):
@@ -84,11 +54,11 @@ def gdb_sees(root, who):
     """(stops whose stack begins where a thread can, stops)"""
     whole = stops = 0
     for _ in range(STOPS):
-        pid = busiest(root, who)
+        pid = busiest_process(root, who)
         if not pid:
             continue
         try:
-            tid, is_code = busiest_thread(pid), code_of(pid)
+            tid, is_code = busiest(glob.glob(f"/proc/{pid}/task/*"), 0.05), code_of(pid)
         except OSError:
             continue  # it has ended
         said = run([*GDB, "-p", pid, "-ex", f"python [t.switch() for t in gdb.selected_inferior().threads() if t.ptid[1] == {tid}]",
@@ -102,7 +72,7 @@ def gdb_sees(root, who):
 def perf_sees(root, who):
     """(samples whose stack begins where a thread can, samples)"""
     path = temp_path("perf.data")
-    pid = busiest(root, who)
+    pid = busiest_process(root, who)
     # Of who has ended by then it has what there was.
     subprocess.run(["perf", "record", "-q", "-F", "199", "--call-graph", "dwarf,32768", "-o", path, "-p", str(pid), "--", "sleep", str(PERF_SECONDS)],
                    timeout=60, check=False, capture_output=True)
@@ -121,7 +91,7 @@ def beside(argv, environment, directory, who):
             time.sleep(3)
             perf, gdb = perf_sees(popen.pid, who), gdb_sees(popen.pid, who)
         finally:
-            for pid in reversed(children_of(popen.pid)):
+            for pid in reversed(family(popen.pid)):
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
     return f"gdb: {gdb[0]} of {gdb[1]} stops go on to a thread's start; perf --call-graph dwarf: {perf[0]} of {perf[1]} samples"

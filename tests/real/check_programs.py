@@ -13,6 +13,7 @@ import collections
 
 from place import *  # noqa: F403  (sets the path of the next)
 from hp import *
+from hp_memory import MB, MemoryWatch
 from kinds import KINDS, PRELUDE, command_of
 from peers import beside
 from programs import free_port
@@ -20,6 +21,8 @@ from programs import free_port
 SECONDS = int(os.environ.get("HOSTPROF_PROGRAM_SECONDS", "8"))
 KEEP = os.environ.get("HOSTPROF_REAL_KEEP")
 FREQUENCY = 997
+# As deep as can be: Go's compiler and OCaml's programs recurse.
+MAX_DEPTH = 2048
 # The aims: whole stacks, plausible roots of these; of frames with names kinds/kind.py says it.
 WHOLE, PLAUSIBLE = 0.999, 0.999
 # Fewer samples show nothing.
@@ -46,7 +49,7 @@ def is_start(frames):
 class Row:
     """What one program's samples came to."""
 
-    def __init__(self, lines, stats):
+    def __init__(self, lines, stats, peak):
         self.counts, self.reasons, self.examples = collections.Counter(), collections.Counter(), {}
         for line in lines:
             self._add(plain_user(line.frames), line.count)
@@ -54,6 +57,7 @@ class Row:
         left = sum(counters.get(f"unwind.frames.{name}", 0) for name in ("row", "frame-pointer", "jit", "java"))
         self.inferred = counters.get("unwind.frames.inferred", 0) / max(left, 1)
         self.lost = stats["lost"]
+        self.peak_bytes, self.limit_bytes = peak.rss + peak.maps, stats["memory_limit_bytes"]
 
     def _add(self, frames, count):
         cut = frames and CUT.fullmatch(frames[0])
@@ -94,6 +98,8 @@ class Row:
             yield f"{counts['whole'] - counts['plausible']} of {counts['whole']} that are called whole begin nowhere"
         if not kind.impossible and counts["nameless"] > (1 - kind.named) * counts["frames"]:
             yield f"{100 * self.share('nameless', 'frames'):.1f} % of frames have no name"
+        if self.peak_bytes > self.limit_bytes:
+            yield f"hostprof had {self.peak_bytes / MB:.1f} MB, more than --memory-limit"
 
     def line(self):
         counts = self.counts
@@ -101,7 +107,7 @@ class Row:
         return (f"{counts['samples']:7} {100 * self.share('whole'):8.3f} {100 * self.share('plausible', 'whole'):8.3f} "
                 f"{100 * (1 - self.share('nameless', 'frames')):7.2f} "
                 f"{100 * (1 - (counts['nameless'] + counts['places']) / max(counts['frames'], 1)):7.2f} {100 * self.inferred:8.2f} "
-                f"{counts['frames'] / max(counts['samples'], 1):7.1f} {self.lost:5}  {reasons}")
+                f"{counts['frames'] / max(counts['samples'], 1):7.1f} {self.lost:5} {self.peak_bytes / MB:6.1f}  {reasons}")
 
 
 # --- having and running one -------------------------------------------------------------------------
@@ -149,8 +155,11 @@ def recorded(kind):
         skip(f"it cannot be made: {(made.err.strip().splitlines() or made.out.strip().splitlines() or ['?'])[-1]}")
     path, stats = temp_path("x.jfr"), temp_path("stats.json")
     argv = shell(directory, f"cd {directory}\n{kind.script}")
-    run([HOSTPROF, "record", "-F", FREQUENCY, "-d", SECONDS + 20, "-o", path, "--stats", stats, "--", *argv],
-        env=env, cwd=directory, timeout=SECONDS + 90)
+    recorder = start([HOSTPROF, "record", "-F", FREQUENCY, "--max-depth", MAX_DEPTH, "-d", SECONDS + 20, "-o", path, "--stats", stats, "--", *argv],
+                     env=env, cwd=directory, stderr=subprocess.STDOUT)
+    watch = MemoryWatch(recorder.pid, step=0.1, helpers=True)
+    recorder.finish(SECONDS + 90, code=None)
+    peak = watch.finish()
     remove_maps(directory)
     peers = beside(argv, env, directory, kind.who) if os.environ.get("HOSTPROF_PEERS") else ""
     lines = collapsed(path, "--annotate")
@@ -159,13 +168,13 @@ def recorded(kind):
         os.makedirs(KEEP, exist_ok=True)
         for suffix, text in (("json", json.dumps(read_json(stats))), ("collapsed", "\n".join(f"{x.process};{';'.join(x.frames)} {x.count}" for x in lines))):
             write_file(os.path.join(KEEP, f"{test_name(kind)}.{suffix}"), text)
-    return Row([line for line in lines if who.fullmatch(line.process)], read_json(stats)), peers
+    return Row([line for line in lines if who.fullmatch(line.process)], read_json(stats), peak), peers
 
 
 # --- what it shows ----------------------------------------------------------------------------------
 
 TITLE = (f"# {'program':22} {'samples':>7} {'whole %':>8} {'starts %':>8} {'named %':>7} {'symb. %':>7} {'inferr %':>8} "
-         f"{'frames':>7} {'lost':>5}  reasons")
+         f"{'frames':>7} {'lost':>5} {'MB':>6}  reasons")
 
 
 def print_row(kind, row):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What hostprof takes of memory while it records: its resident pages, and its BPF maps."""
 import collections
+import contextlib
+import glob
 import os
 import re
 import threading
@@ -51,25 +53,50 @@ def mapped_bytes(pid):
     return sums
 
 
+def helpers_of(pid):
+    """What hostprof's brokers, readers and who starts them are: processes below it that have its name."""
+    found = [pid]
+    for parent in found:
+        for path in glob.glob(f"/proc/{parent}/task/*/children"):
+            with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
+                found += [child for child in map(int, file.read().split()) if name_of(child).startswith("hostprof-")]
+    return found[1:]
+
+
+def name_of(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+        return file.read().rstrip("\n")
+    return ""
+
+
+def rss_bytes_if_there(pid):
+    try:
+        return status_bytes(pid, "VmRSS")
+    except (OSError, AttributeError):
+        return 0
+
+
 class MemoryWatch(threading.Thread):
-    """Polls a process every 50 ms: its RSS, and the bytes of its BPF maps."""
+    """Polls a process every 50 ms, or STEP seconds: its RSS, and the bytes of its BPF maps. With HELPERS theirs is in the RSS, too."""
 
     Poll = collections.namedtuple("Poll", "at rss maps shared")
 
-    def __init__(self, pid):
+    def __init__(self, pid, step=0.05, helpers=False):
         super().__init__(daemon=True)
-        self.pid, self.polls, self.over = pid, [], threading.Event()
+        self.pid, self.step, self.helpers = pid, step, helpers
+        self.polls, self.over = [], threading.Event()
         self.start()
 
     def run(self):
         maps, begin = [], time.monotonic()
-        while not self.over.wait(0.05):
+        while not self.over.wait(self.step):
             try:
                 now = time.monotonic() - begin
                 if now < 3 or not maps:
                     maps = map_descriptors(self.pid)
-                self.polls.append(self.Poll(now, status_bytes(self.pid, "VmRSS"),
-                                            map_bytes(self.pid, maps), mapped_bytes(self.pid)))
+                helpers = helpers_of(self.pid) if self.helpers else []
+                rss = status_bytes(self.pid, "VmRSS") + sum(map(rss_bytes_if_there, helpers))
+                self.polls.append(self.Poll(now, rss, map_bytes(self.pid, maps), mapped_bytes(self.pid)))
             except (OSError, AttributeError):  # it has ended
                 return
 

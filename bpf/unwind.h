@@ -79,6 +79,7 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->frozen_at.pcs[0] = c->frozen_at.pcs[1] = 0;
 	c->frozen_at.count[0] = c->frozen_at.count[1] = 0;
 	c->frozen_at.skip = 0;
+	c->frozen_at.taken_to = 0;
 	c->virtual_thread.object = 0;
 	c->virtual_thread.id = 0;
 	c->virtual_thread.name_bytes = 0;
@@ -198,18 +199,12 @@ static inline enum unwind_verdict unwind_leave_heap(struct unwind_cursor *c, wir
 	return unwind_put_frozen(c, out) ? UNWIND_STOP : frozen_leave(c);
 }
 
-static inline enum unwind_verdict unwind_barrier(struct unwind_cursor *c,
-						 struct unwind_memory *memory, wire_u64 *out)
+/* The frames that the heap has; with MOVES others may be in neither place. */
+static inline enum unwind_verdict unwind_heap(struct unwind_cursor *c, struct unwind_memory *memory,
+					      wire_u64 *out, bool moves)
 {
-	bool moves, found;
+	bool found = frozen_begin(c, memory);
 
-	/* JDK 21 to 23 make enterSpecial for the first virtual thread: userspace looks for it. */
-	if (!c->jvm.enter_return) {
-		c->missed = 1;
-		return cursor_stop(c, UNWIND_NO_THREAD);
-	}
-	moves = continuation_find(c, memory);
-	found = frozen_begin(c, memory);
 	if ((moves || !found) && unwind_put_frozen(c, out))
 		return UNWIND_STOP;
 	if (!found)
@@ -218,14 +213,40 @@ static inline enum unwind_verdict unwind_barrier(struct unwind_cursor *c,
 	return UNWIND_GO_ON;
 }
 
+static inline enum unwind_verdict unwind_barrier(struct unwind_cursor *c,
+						 struct unwind_memory *memory, wire_u64 *out)
+{
+	bool moves;
+
+	/* JDK 21 to 23 make enterSpecial for the first virtual thread: userspace looks for it. */
+	if (!c->jvm.enter_return) {
+		c->missed = 1;
+		return cursor_stop(c, UNWIND_NO_THREAD);
+	}
+	moves = continuation_find(c, memory);
+	if (!moves || !thawing_begin(c, memory))
+		return unwind_heap(c, memory, out, moves);
+	frozen_enter(c);
+	return UNWIND_GO_ON;
+}
+
+/* What was taken for the frames on their way to the stack is not that. */
+static inline enum unwind_verdict unwind_not_thawing(struct unwind_cursor *c,
+						     struct unwind_memory *memory, wire_u64 *out)
+{
+	thawing_take_back(c);
+	return unwind_heap(c, memory, out, true);
+}
+
 /* A frame in the heap, and the way to the next one there, or back to the stack. */
 static inline enum unwind_verdict unwind_frozen(struct unwind_cursor *c,
 						struct unwind_memory *memory, wire_u64 *out)
 {
+	bool taken = c->frozen_at.taken_to;
 	enum frozen_kind kind = frozen_look(c, memory);
 
 	if (kind == FROZEN_LOST)
-		return unwind_leave_heap(c, out);
+		return taken ? unwind_not_thawing(c, memory, out) : unwind_leave_heap(c, out);
 	if (c->frozen_at.skip) {
 		if (!frozen_skip(c))
 			return unwind_leave_heap(c, out);
@@ -233,6 +254,7 @@ static inline enum unwind_verdict unwind_frozen(struct unwind_cursor *c,
 		if (frozen_put(c, out, kind))
 			return UNWIND_STOP;
 		c->frozen_frames++;
+		c->frozen_at.taken += taken;
 	}
 	if (c->frozen_at.cut)
 		return unwind_leave_heap(c, out);

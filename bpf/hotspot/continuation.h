@@ -18,6 +18,10 @@
 #define CONTINUATION_MAX_BYTES (64U << 10)
 /* What the thaw stub saves before it has made room for frames: the returned values, and alignment. */
 #define CONTINUATION_SAVED_BYTES 32
+/* What a method returned that returned to the barrier. */
+#define CONTINUATION_RESULT_BYTES 16
+/* What is room of frames, and none of theirs. */
+#define CONTINUATION_ROOM_WORDS 4
 
 /* JavaThread::_cont_entry, 0: not known. */
 static inline wire_u64 continuation_of_thread(struct unwind_cursor *c, struct unwind_memory *memory)
@@ -87,10 +91,62 @@ static inline wire_u64 continuation_entry(struct unwind_cursor *c, struct unwind
  */
 static inline bool continuation_find(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	c->frozen_at.entry = continuation_entry(c, memory);
-	c->frozen_at.fp = c->fp;
-	return c->pc != c->jvm.return_barrier &&
-	       c->frozen_at.entry - c->sp > CONTINUATION_SAVED_BYTES;
+	struct frozen_walk *f = &c->frozen_at;
+
+	f->entry = continuation_entry(c, memory);
+	f->fp = c->fp;
+	f->room = f->entry - c->sp;
+	if (c->pc == c->jvm.return_barrier || f->room <= CONTINUATION_SAVED_BYTES)
+		return false;
+	/* What was returned to the barrier is kept below. */
+	if (c->pc > c->jvm.return_barrier)
+		f->room -= CONTINUATION_RESULT_BYTES;
+	return true;
+}
+
+/* --- frames on their way from the heap to the stack ------------------------------------------- */
+
+/*
+ * In front of the first frame of those that are being brought back. They are taken out of the chunk, by its stack
+ * pointer, before they are written to the stack, where the stub has made room for as many as the chunk had before (thaw_size() in
+ * share/runtime/continuationFreezeThaw.cpp: two words for the first frame's return address, and two for alignment; then the stub aligns the
+ * stack, generate_cont_thaw() in cpu/x86/stubGenerator_x86_64.cpp). Their words in the chunk are as they were. False: it is not known which they are; where interpreted ones are
+ * among them the room is some words longer.
+ */
+static inline bool thawing_begin(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	struct frozen_walk *f = &c->frozen_at;
+	wire_u64 least, own, begin;
+
+	if (!frozen_begin_at_tail(c, memory))
+		return false;
+	least = f->parent + c->jvm.chunks.stack + 16;
+	if (!frozen_open(c, memory, f->parent))
+		return false;
+	own = f->sp < f->end ? f->sp : f->end;
+	begin = f->end - f->room + 8 * CONTINUATION_ROOM_WORDS;
+	for (int i = 0; i < 2; i++, begin += 8) {
+		if (begin < least || begin >= f->end)
+			return false;
+		if (!frozen_stand(c, memory, begin) || !blob_owns(c, f->pc))
+			continue;
+		f->taken_to = begin == own ? 0 : own;
+		f->taken_from = c->words;
+		f->taken = 0;
+		return true;
+	}
+	return false;
+}
+
+/* Unwrite them: one of them does not end where it must. */
+static inline void thawing_take_back(struct unwind_cursor *c)
+{
+	struct frozen_walk *f = &c->frozen_at;
+
+	c->words = f->taken_from;
+	c->frames -= f->taken;
+	c->java_frames -= f->taken;
+	c->frozen_frames -= f->taken;
 }
 
 /*
@@ -109,7 +165,10 @@ static inline bool continuation_thaws(const struct unwind_cursor *c)
 
 UNWIND_ALONE(bool, continuation_find, (struct unwind_cursor * c), c, (c, NULL), false)
 
+UNWIND_ALONE(bool, thawing_begin, (struct unwind_cursor * c), c, (c, NULL), false)
+
 #define continuation_find(c, memory) (continuation_find_alone(c) & 1)
+#define thawing_begin(c, memory)     (thawing_begin_alone(c) & 1)
 
 #endif
 #endif

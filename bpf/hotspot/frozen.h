@@ -72,7 +72,15 @@ static inline bool frozen_read_fields(struct unwind_cursor *c, struct unwind_mem
 		       c->jvm.chunks.klass;
 }
 
-/* Stand in front of the youngest frame of the chunk at CHUNK, or at its end when it has none. */
+/* Stand in front of the frame that begins at SP: below it are the words that its callee would have saved. */
+static inline bool frozen_stand(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 sp)
+{
+	c->frozen_at.sp = sp;
+	c->frozen_at.link = sp - 16;
+	return !cursor_load(c, memory, sp - 8, &c->frozen_at.pc);
+}
+
+/* In front of the youngest frame of the chunk at CHUNK, or at its end when it has none. */
 static inline bool frozen_open(struct unwind_cursor *c, struct unwind_memory *memory,
 			       wire_u64 chunk)
 {
@@ -93,11 +101,7 @@ static inline bool frozen_open(struct unwind_cursor *c, struct unwind_memory *me
 	f->parent = frozen_oop(c, frozen_u64(c, c->jvm.chunks.parent));
 	f->sp = chunk + c->jvm.chunks.stack + 8ULL * sp;
 	f->end = chunk + c->jvm.chunks.stack + 8ULL * bottom;
-	f->link = f->sp - 16;
-	if (f->sp >= f->end)
-		return true;
-	/* Below it are the words that its callee would have saved. */
-	return sp >= 2 && !cursor_load(c, memory, f->sp - 8, &f->pc);
+	return f->sp >= f->end || (sp >= 2 && frozen_stand(c, memory, f->sp));
 }
 
 #ifdef __bpf__
@@ -182,6 +186,19 @@ static inline enum frozen_kind frozen_look_interpreted(struct unwind_cursor *c,
 	return FROZEN_INTERPRETED;
 }
 
+/* Of frames that were taken out of the chunk the last one ends where its own begin. False: this one does not, and is none of them. */
+static inline bool frozen_fits(struct unwind_cursor *c)
+{
+	struct frozen_walk *f = &c->frozen_at;
+
+	if (f->sp < f->taken_to)
+		return true;
+	if (f->taken_to && f->sp != f->taken_to)
+		return false;
+	f->taken_to = 0;
+	return true;
+}
+
 /* What the frame at c->pc is, and into c->frozen_at where its caller is. */
 static inline enum frozen_kind frozen_look(struct unwind_cursor *c, struct unwind_memory *memory)
 {
@@ -193,6 +210,8 @@ static inline enum frozen_kind frozen_look(struct unwind_cursor *c, struct unwin
 		kind = frozen_look_compiled(c, memory);
 	/* Userspace would see the heap of another time. */
 	c->missed = 0;
+	if (!frozen_fits(c))
+		return FROZEN_LOST;
 	if (kind != FROZEN_LOST && !frozen_next(c, memory))
 		c->frozen_at.cut = 1;
 	return kind;
@@ -293,6 +312,22 @@ static inline wire_u64 frozen_tail(struct unwind_cursor *c, struct unwind_memory
 	return frozen_oop(c, tail);
 }
 
+/* In front of all chunks of the Continuation of c->frozen_at.entry, when the heap can be read. */
+static inline bool frozen_begin_at_tail(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	struct frozen_walk *f = &c->frozen_at;
+
+	if (!f->live || !c->jvm.chunks.klass_mask)
+		return false;
+	f->chunks = 0;
+	f->sp = f->end = 0;
+	f->parent = frozen_tail(c, memory);
+	f->cut = 0;
+	f->skip = 0;
+	f->taken_to = 0;
+	return f->parent;
+}
+
 /* Into c->frozen_at the first frame of those that belong to c->frozen_at.entry. */
 static inline bool frozen_begin(struct unwind_cursor *c, struct unwind_memory *memory)
 {
@@ -300,13 +335,8 @@ static inline bool frozen_begin(struct unwind_cursor *c, struct unwind_memory *m
 	wire_u64 thread = blob_thread(c);
 	enum frozen_twice twice;
 
-	if (!f->live || !c->jvm.chunks.klass_mask || !thread)
+	if (!thread || !frozen_begin_at_tail(c, memory))
 		return false;
-	f->chunks = 0;
-	f->sp = f->end = 0;
-	f->parent = frozen_tail(c, memory);
-	f->cut = 0;
-	f->skip = 0;
 	/* There is a frame, or else nobody would return to the barrier. */
 	if (!frozen_next(c, memory) || f->sp >= f->end)
 		return false;

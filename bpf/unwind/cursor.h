@@ -55,7 +55,12 @@ struct frozen_walk {
 	wire_u32 count[2];  /* their number */
 	wire_u32 skip;	    /* frames of the chunk that were on the stack, too, and are to come */
 	wire_u64 skipped, wanted; /* pcs of those that were skipped, and what they must be */
-	wire_u32 chunks;	  /* that were opened */
+	wire_u64 room; /* bytes of the stack that wait for frames of the chunk; 0: none does */
+	wire_u64
+		taken_to; /* frames below this are no more the chunk's, and on no stack yet; 0: all are the chunk's */
+	wire_u32 taken_from; /* words that were written when the first of these came */
+	wire_u32 taken;	     /* number of those that were written */
+	wire_u32 chunks;     /* that were opened */
 	wire_u8 inside;
 	wire_u8 live;	/* the heap is that of the sample's time */
 	wire_u8 cut;	/* the next chunk cannot be read */

@@ -39,6 +39,7 @@ JAVA = ["test_java_recorded", "test_compiled_leaf", "test_compiled_saved", "test
 HOTSPOT = ["test_hotspot", "test_interpreted"]
 
 IN_FROZEN = ["test_frozen"]
+THAWING = ["test_thawing"]
 IN_PROBED = ["test_probed"]
 
 # Of the row compiler.
@@ -136,12 +137,22 @@ JAVA_STEPS = [
     Mutant("no mark of frozen frames", UNWIND,
            "if ((moves || !found) && unwind_put_frozen(c, out))\n\t\treturn UNWIND_STOP;", "", ["test_continuation"]),
     Mutant("no mark where a chunk's frames are lost", UNWIND,
-           "if (kind == FROZEN_LOST)\n\t\treturn unwind_leave_heap(c, out);",
-           "if (kind == FROZEN_LOST)\n\t\treturn frozen_leave(c);", IN_FROZEN),
+           "unwind_not_thawing(c, memory, out) : unwind_leave_heap(c, out);",
+           "unwind_not_thawing(c, memory, out) : frozen_leave(c);", IN_FROZEN),
     Mutant("no mark where a parent cannot be read", UNWIND, "if (c->frozen_at.cut)\n\t\treturn unwind_leave_heap(c, out);", "",
            IN_FROZEN),
-    Mutant("no mark while frames are on their way", CONTINUATION, "c->frozen_at.entry - c->sp > CONTINUATION_SAVED_BYTES;",
-           "0;", ["test_continuation", "test_frozen"]),
+    Mutant("no mark while frames are on their way", CONTINUATION, "c->pc == c->jvm.return_barrier || f->room <= CONTINUATION_SAVED_BYTES",
+           "1", ["test_continuation", "test_frozen"]),
+    Mutant("thawing: nobody knows", UNWIND, "if (!moves || !thawing_begin(c, memory))", "if (1)", THAWING),
+    Mutant("thawing: what was returned is room", CONTINUATION, "		f->room -= CONTINUATION_RESULT_BYTES;\n", "		;\n", THAWING),
+    Mutant("thawing: the stack is aligned", CONTINUATION, "i < 2; i++, begin += 8", "i < 1; i++, begin += 8", THAWING),
+    Mutant("thawing: from what is no code", CONTINUATION, " || !blob_owns(c, f->pc))\n			continue;", ")\n			continue;", THAWING),
+    Mutant("thawing: wherever they end", FROZEN, "if (f->taken_to && f->sp != f->taken_to)", "if (0)", THAWING),
+    Mutant("thawing: those that are not stay", UNWIND, "	thawing_take_back(c);\n", "", THAWING),
+    Mutant("thawing: not counted back", CONTINUATION, "	c->frames -= f->taken;\n", "", THAWING),
+    Mutant("thawing: not counted back as Java's", CONTINUATION, "	c->java_frames -= f->taken;\n", "", THAWING),
+    Mutant("thawing: not counted back as frozen", CONTINUATION, "	c->frozen_frames -= f->taken;\n", "", THAWING),
+    Mutant("thawing: without a mark where they are lost", UNWIND, "return unwind_heap(c, memory, out, true);", "return unwind_heap(c, memory, out, false);", THAWING),
     Mutant("the heap of a later time", FROZEN, "if (!f->live || ", "if (", IN_FROZEN),
     Mutant("frozen frames twice", FROZEN, "return sp == c->frozen_at.entry ? FROZEN_TWICE : FROZEN_ONCE;", "return FROZEN_ONCE;", IN_FROZEN),
     Mutant("frozen frames twice in doYield()", FROZEN, "	if (c->frozen_at.yields)\n\t\treturn FROZEN_TWICE;\n", "", IN_FROZEN),

@@ -15,6 +15,8 @@
 /* arch/x86/include/asm/segment.h: __USER32_CS, with the privilege level */
 #define USER32_CS 0x23
 /* arch/x86/entry/syscalls/syscall_64.tbl */
+#define NR_CLONE    56
+#define NR_CLONE3   435
 #define NR_EXECVE   59
 #define NR_EXECVEAT 322
 /* `ulimit -s`, as it is by default: what is farther above is no end of this stack. */
@@ -87,6 +89,18 @@ static __always_inline bool user_regs_are_replaced(const struct scratch *s,
 		return false;
 	return mm->start_stack - regs->sp > MAIN_STACK_BYTES &&
 	       !space_find(sample->tgid, sample->start_ns, sample->exec_id);
+}
+
+/*
+ * Has the thread done nothing yet? clone() has made it, and it has not left the kernel since (copy_thread() in
+ * arch/x86/kernel/process.c): on its stack is what it will be given, and no return address. A new process has its parent's stack, as a rule.
+ */
+static __always_inline bool user_regs_begin_thread(const struct scratch *s)
+{
+	const struct pt_regs *regs = &s->regs;
+
+	return s->sample.tid != s->sample.tgid && !regs->ax &&
+	       (regs->orig_ax == NR_CLONE || regs->orig_ax == NR_CLONE3);
 }
 
 /*

@@ -108,10 +108,15 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 	space_take(s, mm);
 	walk_take_jvm(c);
 	walk_note_thread(c, task);
-	/* One turn more than frames: the last one finds the end, or says UNWIND_DEPTH. */
 	c->leaf_sp = c->sp;
+	if (!(regs && s->sample.in_user) && user_regs_begin_thread(s)) {
+		c->reason = UNWIND_DONE;
+		(void)cursor_put_frame(c, s->words, WIRE_FRAME_CODE, 1);
+		return;
+	}
 	if (compiling_may_be(c) && compiling_find(c, NULL, c->tls))
 		(void)compiling_put(c, s->words);
+	/* One turn more than frames: the last one finds the end, or says UNWIND_DEPTH. */
 	bpf_loop(WIRE_MAX_USER_FRAMES + 1, walk_turn, &walk, 0);
 	(void)virtual_find(c, NULL);
 	walk_count(c);

@@ -105,6 +105,19 @@ def a_thread_of_clone_is_whole():
     judge_whole("ends_clone", ["ends_clone"])
 
 
+@test
+def a_thread_that_has_done_nothing_yet_is_whole():
+    """It is in the kernel, which made it, and no return address is on its stack. At its first instruction, in user code, it cannot be told."""
+    stacks = ends("ends_threads")
+    new = count(stacks, lambda f: f == ["ends_described"])
+    bad = [row for row in stacks if not is_called_whole(row[0]) or row[0][0] not in ("_start", "[process start]", "ends_described", "ends_begin")]
+    everything = count(stacks, lambda f: True)
+    show(bad)
+    print(f"# {new} of {everything} are new threads; {count(bad, lambda f: True)} are cut, or begin elsewhere")
+    expect(new > 20, f"only {new} new threads")
+    expect(count(bad, lambda f: True) <= 0.01 * everything, "stacks of new threads are not whole")
+
+
 # --- without symbols --------------------------------------------------------------------------------
 
 

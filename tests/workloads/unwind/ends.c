@@ -12,6 +12,7 @@
  *   ends_context  makecontext()'s function
  *   ends_fiber    the first function on a stack of its own, without a return address
  *   ends_clone    a thread that is made as musl makes them
+ *   ends_threads  such threads, one after the other, that do next to nothing
  */
 #include "known.h"
 
@@ -29,6 +30,7 @@ void ends_plants(void (*fn)(void));
 void ends_misleads(void (*fn)(void));
 void ends_switch(void *stack, void (*fn)(void));
 int ends_clone(void (*fn)(void), void *stack, int flags);
+int ends_described(void (*fn)(void), void *stack, int flags);
 void ends_planted(void);
 
 __asm__(".text\n"
@@ -117,7 +119,38 @@ __asm__(".text\n"
 	"	syscall\n"
 	"	hlt\n"
 	"1:	ret\n"
-	".size ends_clone, . - ends_clone\n");
+	".size ends_clone, . - ends_clone\n"
+	/* The same with records that, as glibc's and Go's, tell of who called it in the thread, too. */
+	".type ends_described, @function\n"
+	"ends_described:\n"
+	"	.cfi_startproc\n"
+	"	sub $8, %rsi\n"
+	"	mov %rdi, %r9\n"
+	"	mov %rdx, %rdi\n"
+	"	mov $56, %eax\n"
+	"	xor %edx, %edx\n"
+	"	xor %r10d, %r10d\n"
+	"	xor %r8d, %r8d\n"
+	"	syscall\n"
+	"	test %eax, %eax\n"
+	"	jz ends_begin\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size ends_described, . - ends_described\n"
+	".type ends_begin, @function\n"
+	"ends_begin:\n"
+	"	.cfi_startproc\n"
+	"	.cfi_undefined rip\n"
+	"	xor %ebp, %ebp\n"
+	"	pop %rdi\n"
+	"	call *%r9\n"
+	"	mov %eax, %edi\n"
+	"	xor %eax, %eax\n"
+	"	mov $60, %al\n"
+	"	syscall\n"
+	"	hlt\n"
+	"	.cfi_endproc\n"
+	".size ends_begin, . - ends_begin\n");
 
 static uint64_t end_ns;
 
@@ -182,6 +215,28 @@ static void run_clone(void)
 	waitpid(pid, NULL, 0);
 }
 
+static volatile int threads_ended;
+
+static void end_thread(void)
+{
+	threads_ended = 1;
+}
+
+/* In turn on two stacks: a thread that has ended leaves its own a moment later. */
+static void run_threads(void)
+{
+	const int flags =
+		CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+	char *tops[] = { (char *)new_stack() + STACK_BYTES, (char *)new_stack() + STACK_BYTES };
+
+	for (int i = 0; known_goes_on(end_ns); i++) {
+		threads_ended = 0;
+		if (ends_described(end_thread, tops[i % 2], flags) > 0)
+			while (!threads_ended)
+				sched_yield();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 2 ? argv[2] : "";
@@ -193,6 +248,8 @@ int main(int argc, char **argv)
 		ends_switch((char *)new_stack() + STACK_BYTES, ends_first);
 	else if (!strcmp(mode, "ends_clone"))
 		run_clone();
+	else if (!strcmp(mode, "ends_threads"))
+		run_threads();
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		while (!strcmp(mode, modes[i].name) && known_goes_on(end_ns))
 			ends_run(i);

@@ -138,17 +138,51 @@ void infer_file_for_each_gap(struct infer_file *infer,
 		fn(gap->offset, gap->size, data);
 }
 
+/* Of a section so large that a look at each record of it takes long so many parts of so many bytes, at equal distances, stand for all of it. */
+#define PARTS	   32
+#define PART_BYTES (16U << 10)
+
+static uint64_t gap_bytes(const struct infer_file *infer, uint64_t start, uint64_t end)
+{
+	struct infer_gaps gaps = { VEC_INIT };
+	const struct infer_gap *gap;
+	uint64_t bytes = 0;
+
+	infer_gaps_find(infer->layers, ARRAY_SIZE(infer->layers), start, end, &gaps);
+	vec_for_each (gap, &gaps.v)
+		bytes += gap->end - gap->start;
+	vec_release(&gaps.v);
+	return bytes;
+}
+
+/* Of its bytes. */
+static double gap_share(const struct infer_file *infer, const struct infer_section *section)
+{
+	const uint64_t stride = section->size / PARTS;
+	uint64_t bytes = 0;
+
+	if (stride <= PART_BYTES)
+		return (double)gap_bytes(infer, section->address,
+					 section->address + section->size) /
+		       (double)section->size;
+	for (uint64_t i = 0; i < PARTS; i++) {
+		uint64_t start = section->address + i * stride;
+
+		bytes += gap_bytes(infer, start, start + PART_BYTES);
+	}
+	return (double)bytes / (PARTS * PART_BYTES);
+}
+
 /* Are gaps a part of the code that is worth a look through all of the data? */
-static bool has_large_gaps(struct infer_file *infer)
+static bool has_large_gaps(const struct infer_file *infer)
 {
 	const struct infer_section *section;
-	uint64_t code = 0, gaps = 0;
+	double code = 0, gaps = 0;
 
-	find_gaps(infer);
-	vec_for_each (section, &infer->code)
-		code += section->size;
-	vec_for_each (section, &infer->gaps)
-		gaps += section->size;
+	vec_for_each (section, &infer->code) {
+		code += (double)section->size;
+		gaps += (double)section->size * gap_share(infer, section);
+	}
 	return gaps > code / LARGE_GAPS;
 }
 

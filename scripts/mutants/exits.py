@@ -6,10 +6,12 @@ STEP = "bpf/native/exits.h"
 POINTER = "bpf/native/frame_pointer.h"
 UNWIND = "bpf/unwind.h"
 LOOK = "userspace/unwind/exits/code_exits.c"
+PAGES = "userspace/unwind/exits/code_pages.c"
 INSN = "userspace/unwind/exits/x86_insn.c"
 
 STEPPED = ["test_exits"]
 LOOKED = ["test_code_exits"]
+PAGED = ["test_code_pages"]
 READ = ["test_x86_insn"]
 
 MUTANTS = [
@@ -33,14 +35,14 @@ MUTANTS = [
     Mutant("look: pops are nothing", LOOK, "if (!move(way, 8))", "if (0)", LOOKED),
     Mutant("look: sums are nothing", LOOK, "if (!move(way, insn->value))", "if (0)", LOOKED),
     Mutant("look: pops give no register", LOOK, "		load(way, insn->reg, way->exit.sp);\n", "", LOOKED),
-    Mutant("look: places give no register", LOOK, "case X86_LOAD: load(way, insn->reg, (int64_t)way->exit.sp + insn->value); break;", "case X86_LOAD: break;", LOOKED),
+    Mutant("look: places give no register", LOOK, "case X86_LOAD: load(way, insn->reg, way->exit.sp + insn->value); break;", "case X86_LOAD: break;", LOOKED),
     Mutant("look: a return to what was pushed", LOOK, "(way->exit.sp < 0 && !jump)", "0", LOOKED),
     Mutant("look: words are anywhere", LOOK, "way->exit.sp % 8 || ", "", LOOKED),
     Mutant("look: frames of any size", LOOK, "sp > (int64_t)MOST_FRAME_BYTES || ", "", LOOKED),
-    Mutant("look: one way", LOOK, "case X86_BRANCH: put_branch(exits, way, next, insn->value); break;", "case X86_BRANCH: break;", LOOKED),
-    Mutant("look: no jumps", LOOK, "case X86_JUMP: return go_to(exits, way, next, insn->value);", "case X86_JUMP: return false;", LOOKED),
+    Mutant("look: one way", LOOK, "case X86_BRANCH: put_branch(exits, way, next + (uint64_t)insn->value); break;", "case X86_BRANCH: break;", LOOKED),
+    Mutant("look: no jumps", LOOK, "case X86_JUMP: return go_to(exits, way, next + (uint64_t)insn->value);", "case X86_JUMP: return false;", LOOKED),
     Mutant("look: the same exit twice", LOOK, "if (exits->exits[i].sp == way->exit.sp && exits->exits[i].jump == jump)", "if (0)", LOOKED),
-    Mutant("look: far jumps are none", LOOK, "put_exit(exits, way, exits->start + (uint64_t)to);", ";", LOOKED),
+    Mutant("look: far jumps are none", LOOK, "		put_exit(exits, way, address);\n", "", LOOKED),
     Mutant("look: nothing is kept", LOOK, "now_ns >= kept->until_ns", "1", LOOKED),
     Mutant("look: it is kept for ever", LOOK, "|| now_ns >= kept->until_ns", "", LOOKED),
     Mutant("look: it is kept for all", LOOK, " || kept->pid != source->pid", "", LOOKED),
@@ -48,7 +50,21 @@ MUTANTS = [
     Mutant("look: all processes have all time", LOOK, " || !has_time(&exits->all, now_ns, SHARES_NS)", "", LOOKED),
     Mutant("look: time does not come back", LOOK, "if (now_ns - share->begin_ns >= NSEC_PER_SEC)", "if (0)", LOOKED),
     Mutant("look: what was refused is kept", LOOK, "		kept->pc = 0;\n		if (!look_in_time", "		kept->pc = pc, kept->pid = source->pid, kept->until_ns = now_ns + KEPT_NS;\n		if (!look_in_time", LOOKED),
-    Mutant("look: pages end instructions", LOOK, "return page + 1 < WINDOW_PAGES && has_page(exits, page + 1) ? X86_MAX_BYTES : left;", "return left;", LOOKED),
+    Mutant("look: what is not there yet never comes", LOOK, "		code_pages_drop(exits->pages, source->pid);\n", "", LOOKED),
+    Mutant("look: no jumps by register", LOOK, "return way->reg == insn->reg && go_to(exits, way, way->value);", "return false;", LOOKED),
+    Mutant("look: jumps by any register", LOOK, "return way->reg == insn->reg && go_to(exits, way, way->value);", "return go_to(exits, way, way->value);", LOOKED),
+    Mutant("look: registers are never written", LOOK, "default: way->reg = X86_NO_REG; break;", "default: break;", LOOKED),
+    Mutant("look: sums of any register", LOOK, "if (way->reg == insn->reg)\n\t\t\tway->value +=", "way->value +=", LOOKED),
+    Mutant("look: no sums of registers", LOOK, "way->value += (uint64_t)insn->value;", ";", LOOKED),
+    Mutant("look: registers behind branches", LOOK, "	other.reg = X86_NO_REG;\n", "	other.reg = 11, other.value = way->value;\n", LOOKED),
+    Mutant("pages: they end instructions", PAGES, "if (got == first && got < len)", "if (0)", PAGED),
+    Mutant("pages: a gap goes on", PAGES, "if (got == first && got < len)", "if (got < len)", PAGED),
+    Mutant("pages: nothing is kept", PAGES, " && now_ns < piece->until_ns)", " && 0)", PAGED),
+    Mutant("pages: all is kept for ever", PAGES, " && now_ns < piece->until_ns)", ")", PAGED),
+    Mutant("pages: all processes have the same", PAGES, " && piece->pid == source->pid", "", PAGED),
+    Mutant("pages: a piece is whole or not there", PAGES, "			piece->readable |= 1U << i;\n", "			;\n", PAGED),
+    Mutant("pages: all of a piece is there", PAGES, "	if (!(piece->readable & 1U << at / PAGE_BYTES))\n\t\treturn 0;\n", "", PAGED),
+    Mutant("pages: everybody's are dropped", PAGES, "if (pages->pieces[i].pid == pid)", "if (pid)", PAGED),
     Mutant("insn: a prefix is an opcode", INSN, "is_prefix(byte) || (byte & 0xf0) == 0x40;", "(byte & 0xf0) == 0x40;", READ),
     Mutant("insn: the first REX counts", INSN, "d->rex = is_prefix(byte) ? 0 : byte & 0xf;", "d->rex |= byte & 0xf;", READ),
     Mutant("insn: numbers have four bytes", INSN, "d->wide_prefix && !(d->rex & REX_W) ? 2 : 4", "4", READ),
@@ -57,6 +73,10 @@ MUTANTS = [
     Mutant("insn: no index", INSN, "	if (rm == 4) {", "	if (0) {", READ),
     Mutant("insn: AMD has none of its own", INSN, "return byte == 0x8f &&", "return 0 &&", READ),
     Mutant("insn: EVEX is VEX", INSN, "	if (first == 0x62)\n		next(d);\n", "", READ),
+    Mutant("insn: numbers of mov are short", INSN, "d->wide = (int64_t)next_bytes(d, d->rex & REX_W ? 8 : z);", "d->wide = (int32_t)next_bytes(d, d->rex & REX_W ? 8 : z);", READ),
+    Mutant("insn: half a register is one", INSN, "else if (!d->wide_prefix || (d->rex & REX_W))\n\t\tsay_reg(ret, X86_SET", "else\n\t\tsay_reg(ret, X86_SET", READ),
+    Mutant("insn: lea of another register is a sum", INSN, " &&\n	       base == wide_reg(d);", ";", READ),
+    Mutant("insn: jumps by memory are by registers", INSN, "wide_rm(d) == X86_NO_REG ? X86_STOP : X86_JUMP_TO", "X86_JUMP_TO", READ),
     Mutant("insn: lea moves no stack", INSN, "	case 0x8d: say_lea(d, ret); break;\n", "", READ),
     Mutant("insn: cmp moves the stack", INSN, " || reg_of(d) == 7)", ")", READ),
 ]

@@ -174,10 +174,17 @@ static int read_stack(const void *data, uint64_t address, void *dst, size_t len)
 	return r < 0 ? -EFAULT : 0;
 }
 
+static int read_code(const void *data, uint64_t address, void *dst, size_t len)
+{
+	const struct unwind_stack *stack = data;
+
+	return proc_read_memory(stack->miss->tgid, address, dst, len) < 0 ? -EFAULT : 0;
+}
+
 static uint32_t find_exits(const void *data, uint64_t pc, struct unwind_exit *ret)
 {
 	const struct unwind_stack *stack = data;
-	const struct code_source source = { stack->miss->tgid, read_other, stack };
+	const struct code_source source = { stack->miss->tgid, read_code, stack };
 
 	return stack->alive ? code_exits_find(stack->exits, &source, pc, clock_now_ns(), ret) : 0;
 }

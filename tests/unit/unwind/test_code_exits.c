@@ -164,6 +164,33 @@ static void jumps_that_are_far(void **state)
 	assert_int_equal(found[0].sp, 8);
 }
 
+/* PyPy's guards: where it goes on is a number in a register. */
+INFER_CASE(by_register,
+	   "push $7\n movabs $0x7f0012350000,%r11\n push %r11\n lea -0x4000(%r11),%r11\n"
+	   "jmp *%r11\n");
+INFER_CASE(by_other_register, "movabs $0x7f0012350000,%r11\n jmp *%r10\n");
+INFER_CASE(by_what_was, "movabs $0x7f0012350000,%r11\n mov %rax,%r11\n jmp *%r11\n");
+INFER_CASE(by_other_sum, "movabs $0x7f0012350000,%r11\n lea 0x4000(%r10),%r10\n jmp *%r11\n");
+INFER_CASE(behind_a_branch, "movabs $0x7f0012350000,%r11\n je 1f\n ud2\n 1: jmp *%r11\n");
+
+static void jumps_by_register(void **state)
+{
+	(void)state;
+	code[0x10000] = 0xc3;			  /* ret */
+	memcpy(code + 0xc000, "\x58\x58\xc3", 3); /* what was pushed, and back */
+	PUT(0x2000, by_register);
+	assert_int_equal(look_at(0x2000), 1);
+	assert_true(found[0].jump == 0 && found[0].sp == 0);
+	PUT(0x2000, by_other_sum);
+	assert_int_equal(look_at(0x2000), 1);
+	PUT(0x2000, by_other_register);
+	assert_int_equal(look_at(0x2000), 0);
+	PUT(0x2000, by_what_was);
+	assert_int_equal(look_at(0x2000), 0);
+	PUT(0x2000, behind_a_branch);
+	assert_int_equal(look_at(0x2000), 0);
+}
+
 /* Code that goes on for ever, and code of branches alone. */
 static void there_is_an_end(void **state)
 {
@@ -200,6 +227,17 @@ static void what_is_kept(void **state)
 	assert_int_equal(look_at(0x1000), 0);
 }
 
+/* Where a moment ago there was no code yet. */
+static void code_that_is_new(void **state)
+{
+	const struct code_source source = { 1, read_code, NULL };
+
+	(void)state;
+	assert_int_equal(look_at(0x1000), 0);
+	PUT(0x2000, loading);
+	assert_int_equal(code_exits_find(looked, &source, AT + 0x2000, now_ns + 1, found), 1);
+}
+
 static int read_slowly(const void *data, uint64_t address, void *dst, size_t len)
 {
 	usleep(6000);
@@ -221,20 +259,20 @@ static void how_long_it_may_take(void **state)
 
 	(void)state;
 	now_ns += 5 * NSEC_PER_SEC;
-	for (uint64_t at = 0x1000; at < 0x20000; at += 0x1000)
+	for (uint64_t at = 0; at < sizeof(code); at += 0x4000)
 		PUT(at, loading);
-	for (uint64_t at = 0x1000; at < 0x5000; at += 0x1000)
+	for (uint64_t at = 0; at < 0x10000; at += 0x4000)
 		assert_int_equal(look_slowly(100, at), 1);
-	assert_int_equal(look_slowly(100, 0x5000), 0);
+	assert_int_equal(look_slowly(100, 0x10000), 0);
 	assert_true(code_exits_refused(looked) == before + 1);
 	/* What it knows it knows, and another process has time. */
-	assert_int_equal(look_slowly(100, 0x1000), 1);
-	for (pid = 101; look_slowly(pid, 0x6000) && pid < 150; pid++)
+	assert_int_equal(look_slowly(100, 0), 1);
+	for (pid = 101; look_slowly(pid, 0x18000) && pid < 150; pid++)
 		;
 	assert_true(pid > 104 && pid < 120);
 	now_ns += NSEC_PER_SEC;
-	assert_int_equal(look_slowly(100, 0x5000), 1);
-	assert_int_equal(look_slowly(pid, 0x6000), 1);
+	assert_int_equal(look_slowly(100, 0x10000), 1);
+	assert_int_equal(look_slowly(pid, 0x18000), 1);
 }
 
 int main(void)
@@ -243,7 +281,8 @@ int main(void)
 		cmocka_unit_test(from_anywhere_in_it), cmocka_unit_test(registers_from_places),
 		cmocka_unit_test(what_is_no_return),   cmocka_unit_test(ways_that_differ),
 		cmocka_unit_test(jumps_that_are_far),  cmocka_unit_test(there_is_an_end),
-		cmocka_unit_test(what_is_kept),	       cmocka_unit_test(how_long_it_may_take),
+		cmocka_unit_test(jumps_by_register),   cmocka_unit_test(what_is_kept),
+		cmocka_unit_test(code_that_is_new),    cmocka_unit_test(how_long_it_may_take),
 	};
 
 	return cmocka_run_group_tests_name("code_exits", tests, setup, teardown);

@@ -41,6 +41,18 @@ static bool writes_rsp(const ZydisDecodedInstruction *insn, const ZydisDecodedOp
 	return false;
 }
 
+static bool is_register(const ZydisDecodedOperand *op)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value != ZYDIS_REGISTER_RIP;
+}
+
+/* Is op[1] the register of op[0] and a number? */
+static bool is_on_itself(const ZydisDecodedOperand *ops)
+{
+	return ops[0].size == 64 && ops[1].mem.base == ops[0].reg.value &&
+	       ops[1].mem.index == ZYDIS_REGISTER_NONE;
+}
+
 /* What Zydis says of it; X86_STOP also for what only writes %rsp somehow. */
 static enum x86_kind kind_of(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops)
 {
@@ -52,7 +64,14 @@ static enum x86_kind kind_of(const ZydisDecodedInstruction *insn, const ZydisDec
 	case ZYDIS_MNEMONIC_POP: return is_reg(&ops[0], ZYDIS_REGISTER_RSP) ? X86_STOP : X86_POP;
 	case ZYDIS_MNEMONIC_POPFQ: return X86_POP;
 	case ZYDIS_MNEMONIC_CALL: return X86_PLAIN;
-	case ZYDIS_MNEMONIC_JMP: return near ? X86_JUMP : X86_STOP;
+	case ZYDIS_MNEMONIC_JMP:
+		return near ? X86_JUMP : is_register(&ops[0]) ? X86_JUMP_TO : X86_STOP;
+	case ZYDIS_MNEMONIC_MOV:
+		/* c7 says the same as b8, and is PLAIN here. */
+		if (is_register(&ops[0]) && ops[0].size >= 32 && insn->opcode >= 0xb8 &&
+		    insn->opcode <= 0xbf && !is_reg(&ops[0], ZYDIS_REGISTER_RSP))
+			return X86_SET;
+		break;
 	case ZYDIS_MNEMONIC_RET:
 		return insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ? X86_STOP : X86_RETURN;
 	case ZYDIS_MNEMONIC_INT:
@@ -76,6 +95,9 @@ static enum x86_kind kind_of(const ZydisDecodedInstruction *insn, const ZydisDec
 		    ops[1].mem.base == ZYDIS_REGISTER_RSP &&
 		    ops[1].mem.index == ZYDIS_REGISTER_NONE)
 			return X86_ADD_SP;
+		if (is_on_itself(ops) && !is_reg(&ops[0], ZYDIS_REGISTER_RSP) &&
+		    (insn->raw.modrm.rm != 4))
+			return X86_ADD;
 		break;
 	default: break;
 	}
@@ -185,7 +207,21 @@ static void what_is_done_with_the_stack(void **state)
 		{ "\x5c", { 1, X86_STOP, X86_RSP, 0 } }, /* pop %rsp */
 		{ "\x6a\x05", { 2, X86_PUSH, X86_NO_REG, 0 } },
 		{ "\xff\x70\x08", { 3, X86_PUSH, X86_NO_REG, 0 } },
-		{ "\xff\xe0", { 2, X86_STOP, X86_NO_REG, 0 } }, /* jmp *%rax */
+		{ "\xff\xe0", { 2, X86_JUMP_TO, 0, 0 } }, /* jmp *%rax */
+		{ "\x41\xff\xe3", { 3, X86_JUMP_TO, 11, 0 } },
+		{ "\xff\x20", { 2, X86_STOP, X86_NO_REG, 0 } }, /* jmp *(%rax) */
+		{ "\x49\xbb\x08\x07\x06\x05\x04\x03\x02\x81",
+		  { 10, X86_SET, 11, (int64_t)0x8102030405060708 } },
+		{ "\xb9\xff\xff\xff\xff", { 5, X86_SET, 1, 0xffffffff } },
+		{ "\x66\xb9\xff\xff", { 4, X86_PLAIN, X86_NO_REG, 0 } },
+		{ "\xbc\x01\x00\x00\x00", { 5, X86_STOP, X86_NO_REG, 0 } }, /* mov $1,%esp */
+		{ "\x4d\x8d\x9b\x00\xf0\xff\xff", { 7, X86_ADD, 11, -0x1000 } },
+		{ "\x4d\x8d\x5b\x08", { 4, X86_ADD, 11, 8 } },
+		{ "\x4d\x8d\x5a\x08", { 4, X86_PLAIN, X86_NO_REG, 0 } }, /* lea 8(%r10),%r11 */
+		{ "\x41\x8d\x5b\x08", { 4, X86_PLAIN, X86_NO_REG, 0 } }, /* lea 8(%r11),%ebx */
+		{ "\x45\x8d\x5b\x08", { 4, X86_PLAIN, X86_NO_REG, 0 } }, /* lea 8(%r11),%r11d */
+		{ "\x48\x8d\x2d\x08\x00\x00\x00",
+		  { 7, X86_PLAIN, X86_NO_REG, 0 } }, /* lea 8(%rip),%rbp */
 		{ "\xff\xd0", { 2, X86_PLAIN, X86_NO_REG, 0 } },
 		{ "\x0f\x84\xfb\xff\xff\xff", { 6, X86_BRANCH, X86_NO_REG, -5 } },
 		{ "\xeb\xfe", { 2, X86_JUMP, X86_NO_REG, -2 } },

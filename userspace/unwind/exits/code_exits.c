@@ -9,10 +9,9 @@
 #include "base/macros.h"
 #include "unwind/exits/x86_insn.h"
 
-/* Code is followed so far before and behind pc. */
-#define PAGE_BYTES   4096
-#define WINDOW_PAGES 64
-#define WINDOW_BYTES (WINDOW_PAGES * PAGE_BYTES)
+/* Code is followed so far before and behind pc, and somewhat more. */
+#define WINDOW_BYTES	   (256U << 10)
+#define WINDOW_ALIGN_BYTES 4096
 /* Instructions in all, and behind the first return. */
 #define MOST_STEPS	4096
 #define MOST_STEPS_MORE 512
@@ -27,6 +26,8 @@
 /* What is known at an instruction: how it would be left here. */
 struct way {
 	uint32_t at; /* in the window */
+	uint8_t reg; /* a register whose value the last instructions set, or X86_NO_REG */
+	uint64_t value;
 	struct unwind_exit exit;
 };
 
@@ -48,58 +49,35 @@ struct share {
 struct code_exits {
 	struct share all, shares[SHARES]; /* by process; those of one place have one together */
 	uint64_t refused;
+	struct code_pages *pages;
 	const struct code_source *source; /* of the look that goes on */
-	uint64_t start;			  /* the window's address */
-	uint64_t read, failed;		  /* a bit for each page */
+	uint64_t now_ns;
+	uint64_t start; /* the window's address */
 	uint32_t steps, limit;
 	uint32_t way_count, exit_count;
 	struct way ways[MOST_WAYS];
 	struct unwind_exit *exits;
-	uint8_t window[WINDOW_BYTES];
 	uint64_t seen[WINDOW_BYTES / 64]; /* a bit for each instruction's first byte */
 	struct kept kept[KEPT_MOST];
 };
 
 struct code_exits *code_exits_new(void)
 {
-	return xcalloc(1, sizeof(struct code_exits));
+	struct code_exits *exits = xcalloc(1, sizeof(*exits));
+
+	exits->pages = code_pages_new();
+	return exits;
 }
 
 void code_exits_free(struct code_exits *exits)
 {
+	if (!exits)
+		return;
+	code_pages_free(exits->pages);
 	free(exits);
 }
 
 /* --- the code --------------------------------------------------------------------------------- */
-
-static bool has_page(struct code_exits *exits, uint32_t page)
-{
-	const uint64_t bit = 1ULL << page;
-	uint64_t address = exits->start + (uint64_t)page * PAGE_BYTES;
-
-	if (exits->failed & bit)
-		return false;
-	if (!(exits->read & bit) &&
-	    exits->source->read(exits->source->data, address,
-				exits->window + (size_t)page * PAGE_BYTES, PAGE_BYTES) < 0) {
-		exits->failed |= bit;
-		return false;
-	}
-	exits->read |= bit;
-	return true;
-}
-
-/* How many bytes of an instruction are there. */
-static size_t bytes_at(struct code_exits *exits, uint32_t at)
-{
-	uint32_t page = at / PAGE_BYTES, left = PAGE_BYTES - at % PAGE_BYTES;
-
-	if (!has_page(exits, page))
-		return 0;
-	if (left >= X86_MAX_BYTES)
-		return X86_MAX_BYTES;
-	return page + 1 < WINDOW_PAGES && has_page(exits, page + 1) ? X86_MAX_BYTES : left;
-}
 
 static bool is_new(struct code_exits *exits, uint32_t at)
 {
@@ -157,34 +135,56 @@ static void put_exit(struct code_exits *exits, const struct way *way, uint64_t j
 		exits->limit = MIN(exits->limit, exits->steps + MOST_STEPS_MORE);
 }
 
-/* To the instruction BYTES behind AT; false: that is out of the window. */
-static bool go_to(struct code_exits *exits, struct way *way, uint32_t at, int64_t bytes)
+/* To the instruction at ADDRESS; false: that is out of the window. */
+static bool go_to(struct code_exits *exits, struct way *way, uint64_t address)
 {
-	int64_t to = at + bytes;
-
-	if (to < 0 || to >= WINDOW_BYTES) {
-		put_exit(exits, way, exits->start + (uint64_t)to);
+	if (address - exits->start >= WINDOW_BYTES) {
+		put_exit(exits, way, address);
 		return false;
 	}
-	way->at = (uint32_t)to;
+	way->at = (uint32_t)(address - exits->start);
 	return true;
 }
 
-static void put_branch(struct code_exits *exits, const struct way *way, uint32_t next, int32_t by)
+static void put_branch(struct code_exits *exits, const struct way *way, uint64_t address)
 {
 	struct way other = *way;
 
-	if (exits->way_count < MOST_WAYS && go_to(exits, &other, next, by))
+	other.reg = X86_NO_REG;
+	if (exits->way_count < MOST_WAYS && go_to(exits, &other, address))
 		exits->ways[exits->way_count++] = other;
+}
+
+/* A register's value is known as long as nothing but the stack is touched. */
+static void note_value(struct way *way, const struct x86_insn *insn)
+{
+	switch (insn->kind) {
+	case X86_SET:
+		way->reg = insn->reg;
+		way->value = (uint64_t)insn->value;
+		break;
+	case X86_ADD:
+		if (way->reg == insn->reg)
+			way->value += (uint64_t)insn->value;
+		break;
+	case X86_PUSH:
+	case X86_ADD_SP:
+	case X86_JUMP:
+	case X86_JUMP_TO: break;
+	default: way->reg = X86_NO_REG; break;
+	}
 }
 
 /* Does it go on, behind the instruction? */
 static bool take(struct code_exits *exits, struct way *way, const struct x86_insn *insn)
 {
-	const uint32_t next = way->at + insn->len;
+	const uint64_t next = exits->start + way->at + insn->len;
 
+	note_value(way, insn);
 	switch (insn->kind) {
-	case X86_PLAIN: break;
+	case X86_PLAIN:
+	case X86_SET:
+	case X86_ADD: break;
 	case X86_PUSH:
 		if (!move(way, -8))
 			return false;
@@ -198,45 +198,49 @@ static bool take(struct code_exits *exits, struct way *way, const struct x86_ins
 		if (!move(way, insn->value))
 			return false;
 		break;
-	case X86_LOAD: load(way, insn->reg, (int64_t)way->exit.sp + insn->value); break;
-	case X86_BRANCH: put_branch(exits, way, next, insn->value); break;
-	case X86_JUMP: return go_to(exits, way, next, insn->value);
+	case X86_LOAD: load(way, insn->reg, way->exit.sp + insn->value); break;
+	case X86_BRANCH: put_branch(exits, way, next + (uint64_t)insn->value); break;
+	case X86_JUMP: return go_to(exits, way, next + (uint64_t)insn->value);
+	case X86_JUMP_TO: return way->reg == insn->reg && go_to(exits, way, way->value);
 	case X86_RETURN: put_exit(exits, way, 0); return false;
 	default: return false;
 	}
-	return go_to(exits, way, next, 0);
+	return go_to(exits, way, next);
 }
 
 static void follow(struct code_exits *exits, struct way way)
 {
+	uint8_t bytes[X86_MAX_BYTES];
 	struct x86_insn insn;
-	size_t bytes;
+	size_t len;
 
 	do {
 		if (++exits->steps > exits->limit || !is_new(exits, way.at))
 			return;
-		bytes = bytes_at(exits, way.at);
-		if (!bytes)
+		len = code_pages_read(exits->pages, exits->source, exits->start + way.at,
+				      exits->now_ns, bytes, sizeof(bytes));
+		if (!len)
 			return;
-		x86_insn_read(exits->window + way.at, bytes, &insn);
+		x86_insn_read(bytes, len, &insn);
 	} while (take(exits, &way, &insn));
 }
 
 static uint32_t look(struct code_exits *exits, const struct code_source *source, uint64_t pc,
-		     struct unwind_exit *ret)
+		     uint64_t now_ns, struct unwind_exit *ret)
 {
-	const uint64_t page = pc & ~(uint64_t)(PAGE_BYTES - 1), half = WINDOW_BYTES / 2;
+	const uint64_t page = pc & ~(uint64_t)(WINDOW_ALIGN_BYTES - 1), half = WINDOW_BYTES / 2;
 	uint32_t next = 0;
 
 	exits->source = source;
+	exits->now_ns = now_ns;
 	exits->start = page > half ? page - half : 0;
-	exits->read = exits->failed = 0;
 	exits->steps = 0;
 	exits->limit = MOST_STEPS;
 	exits->exit_count = 0;
 	exits->exits = ret;
 	memset(exits->seen, 0, sizeof(exits->seen));
-	exits->ways[0] = (struct way){ (uint32_t)(pc - exits->start), exits_here(0) };
+	exits->ways[0] =
+		(struct way){ (uint32_t)(pc - exits->start), X86_NO_REG, 0, exits_here(0) };
 	exits->way_count = 1;
 	/* The nearest first: what was branched to first. */
 	while (next < exits->way_count && exits->steps < exits->limit)
@@ -264,7 +268,11 @@ static bool look_in_time(struct code_exits *exits, const struct code_source *sou
 		return false;
 	}
 	begin_ns = clock_now_ns();
-	kept->count = look(exits, source, pc, kept->exits);
+	kept->count = look(exits, source, pc, now_ns, kept->exits);
+	if (!kept->count) {
+		code_pages_drop(exits->pages, source->pid);
+		kept->count = look(exits, source, pc, now_ns, kept->exits);
+	}
 	took_ns = clock_now_ns() - begin_ns;
 	share->spent_ns += took_ns;
 	exits->all.spent_ns += took_ns;

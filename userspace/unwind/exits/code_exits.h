@@ -7,19 +7,12 @@
 #ifndef HOSTPROF_UNWIND_EXITS_CODE_EXITS_H
 #define HOSTPROF_UNWIND_EXITS_CODE_EXITS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "native/exits.h"
+#include "unwind/exits/code_pages.h"
 
 struct code_exits;
-
-/* Whose code it is, and how it is read: exactly LEN bytes, 0 or a negative errno. */
-struct code_source {
-	uint32_t pid;
-	int (*read)(const void *data, uint64_t address, void *dst, size_t len);
-	const void *data; /* borrowed */
-};
 
 struct code_exits *code_exits_new(void);
 void code_exits_free(struct code_exits *exits);

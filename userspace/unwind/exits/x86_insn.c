@@ -93,6 +93,7 @@ struct decoder {
 	uint8_t opcode, modrm, sib;
 	bool has_sib;
 	int32_t displacement, immediate;
+	int64_t wide; /* the immediate of IMMV, as the operand has it */
 };
 
 static uint8_t next(struct decoder *d)
@@ -103,20 +104,23 @@ static uint8_t next(struct decoder *d)
 	return 0;
 }
 
-/* The first four bytes of N, with their sign. */
-static int32_t next_number(struct decoder *d, size_t n)
+static uint64_t next_bytes(struct decoder *d, size_t n)
 {
-	uint8_t bytes[8] = { 0 };
-	int32_t number = 0;
+	uint64_t number = 0;
 
 	for (size_t i = 0; i < n; i++)
-		bytes[i] = next(d);
-	if (n == 1)
-		return (int8_t)bytes[0];
-	if (n == 2)
-		return (int16_t)(bytes[0] | bytes[1] << 8);
-	memcpy(&number, bytes, sizeof(number));
+		number |= (uint64_t)next(d) << 8 * i;
 	return number;
+}
+
+/* Of 1, 2 or 4 bytes, with their sign. */
+static int32_t next_number(struct decoder *d, size_t n)
+{
+	const uint64_t number = next_bytes(d, n);
+
+	if (n == 1)
+		return (int8_t)number;
+	return n == 2 ? (int16_t)number : (int32_t)number;
 }
 
 /* --- prefixes and opcode ---------------------------------------------------------------------- */
@@ -264,9 +268,9 @@ static void read_immediate(struct decoder *d, unsigned int operands)
 	if (operands & NEAR)
 		d->immediate = next_number(d, 4);
 	if (operands & IMMV)
-		next_number(d, d->rex & REX_W ? 8 : z);
+		d->wide = (int64_t)next_bytes(d, d->rex & REX_W ? 8 : z);
 	if (operands & OFFSET)
-		next_number(d, d->address_prefix ? 4 : 8);
+		next_bytes(d, d->address_prefix ? 4 : 8);
 }
 
 /* --- meaning ---------------------------------------------------------------------------------- */
@@ -289,16 +293,21 @@ static bool is_on_stack(const struct decoder *d)
 	return d->has_sib && (d->sib & 0x3f) == 0x24 && !(d->rex & (REX_B | REX_X));
 }
 
-static void say(struct x86_insn *ret, enum x86_kind kind, int32_t value)
+static void say(struct x86_insn *ret, enum x86_kind kind, int64_t value)
 {
 	ret->kind = (uint8_t)kind;
 	ret->value = value;
 }
 
-static void say_pop(struct x86_insn *ret, uint8_t reg)
+static void say_reg(struct x86_insn *ret, enum x86_kind kind, uint8_t reg, int64_t value)
 {
 	ret->reg = reg;
-	say(ret, reg == X86_RSP ? X86_STOP : X86_POP, 0);
+	say(ret, kind, value);
+}
+
+static void say_pop(struct x86_insn *ret, uint8_t reg)
+{
+	say_reg(ret, reg == X86_RSP ? X86_STOP : X86_POP, reg, 0);
 }
 
 /* 81 and 83: a register, or memory, and a number. */
@@ -308,10 +317,21 @@ static void say_arithmetic(const struct decoder *d, struct x86_insn *ret)
 		return;
 	if ((d->rex & REX_W) && reg_of(d) == 0)
 		say(ret, X86_ADD_SP, d->immediate);
-	else if ((d->rex & REX_W) && reg_of(d) == 5 && d->immediate != INT32_MIN)
-		say(ret, X86_ADD_SP, -d->immediate);
+	else if ((d->rex & REX_W) && reg_of(d) == 5)
+		say(ret, X86_ADD_SP, -(int64_t)d->immediate);
 	else
 		say(ret, X86_STOP, 0);
+}
+
+/* [%reg + displacement], where reg is what is written, and all of it is. */
+static bool is_on_itself(const struct decoder *d)
+{
+	const uint8_t base = (uint8_t)((d->modrm & 7) | (d->rex & REX_B ? 8 : 0));
+	const bool is_base =
+		mod_of(d) == 1 || mod_of(d) == 2 || (mod_of(d) == 0 && (base & 7) != 5);
+
+	return is_base && !d->has_sib && (d->rex & REX_W) && !d->address_prefix &&
+	       base == wide_reg(d);
 }
 
 static void say_lea(const struct decoder *d, struct x86_insn *ret)
@@ -319,6 +339,17 @@ static void say_lea(const struct decoder *d, struct x86_insn *ret)
 	if (wide_reg(d) == X86_RSP)
 		say(ret, is_on_stack(d) && (d->rex & REX_W) ? X86_ADD_SP : X86_STOP,
 		    d->displacement);
+	else if (is_on_itself(d))
+		say_reg(ret, X86_ADD, wide_reg(d), d->displacement);
+}
+
+/* mov of a number */
+static void say_set(const struct decoder *d, struct x86_insn *ret, uint8_t reg)
+{
+	if (reg == X86_RSP)
+		say(ret, X86_STOP, 0);
+	else if (!d->wide_prefix || (d->rex & REX_W))
+		say_reg(ret, X86_SET, reg, d->wide);
 }
 
 /* Two operands, of which the first or, by the opcode's second bit, the register of modrm is written. */
@@ -331,10 +362,8 @@ static void say_two(const struct decoder *d, struct x86_insn *ret)
 static void say_mov(const struct decoder *d, struct x86_insn *ret)
 {
 	say_two(d, ret);
-	if (ret->kind == X86_PLAIN && d->opcode == 0x8b && (d->rex & REX_W) && is_on_stack(d)) {
-		ret->reg = wide_reg(d);
-		say(ret, X86_LOAD, d->displacement);
-	}
+	if (ret->kind == X86_PLAIN && d->opcode == 0x8b && (d->rex & REX_W) && is_on_stack(d))
+		say_reg(ret, X86_LOAD, wide_reg(d), d->displacement);
 }
 
 /* ff: inc, dec, call, call far, jmp, jmp far, push */
@@ -347,6 +376,9 @@ static void say_ff(const struct decoder *d, struct x86_insn *ret)
 			say(ret, X86_STOP, 0);
 		return;
 	case 2: return;
+	case 4:
+		say_reg(ret, wide_rm(d) == X86_NO_REG ? X86_STOP : X86_JUMP_TO, wide_rm(d), 0);
+		return;
 	case 6: say(ret, X86_PUSH, 0); return;
 	default: say(ret, X86_STOP, 0);
 	}
@@ -385,8 +417,8 @@ static void say_one(const struct decoder *d, struct x86_insn *ret)
 			say(ret, X86_STOP, 0);
 		break;
 	case 0x8d: say_lea(d, ret); break;
+	case 0xb8 ... 0xbf: say_set(d, ret, low); break;
 	case 0x90 ... 0x97:
-	case 0xb8 ... 0xbf:
 		if (low == X86_RSP)
 			say(ret, X86_STOP, 0);
 		break;

@@ -24,13 +24,16 @@ enum x86_register {
 };
 
 enum x86_kind {
-	X86_PLAIN,  /* none of these; a call, which comes back, too */
-	X86_PUSH,   /* 8 bytes */
-	X86_POP,    /* the same, into reg or X86_NO_REG */
-	X86_ADD_SP, /* %rsp += value */
-	X86_LOAD,   /* reg = [%rsp + value] */
-	X86_BRANCH, /* to the next one + value, or on */
-	X86_JUMP,   /* to the next one + value */
+	X86_PLAIN,   /* none of these; a call, which comes back, too */
+	X86_PUSH,    /* 8 bytes */
+	X86_POP,     /* the same, into reg or X86_NO_REG */
+	X86_ADD_SP,  /* %rsp += value */
+	X86_LOAD,    /* reg = [%rsp + value] */
+	X86_SET,     /* reg = value */
+	X86_ADD,     /* reg += value */
+	X86_BRANCH,  /* to the next one + value, or on */
+	X86_JUMP,    /* to the next one + value */
+	X86_JUMP_TO, /* to where reg says */
 	X86_RETURN,
 	X86_STOP /* it goes nobody knows where, or puts anything into %rsp, or is no instruction */
 };
@@ -39,7 +42,7 @@ struct x86_insn {
 	uint8_t len; /* 1 to X86_MAX_BYTES */
 	uint8_t kind;
 	uint8_t reg;
-	int32_t value;
+	int64_t value;
 };
 
 /* The instruction that BYTES begin with; what does not end within LEN is none. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Languages that are interpreted, or compiled while they run. HOSTPROF_PYTHONS has more CPythons (programs, between colons)."""
+"""Languages that are interpreted, or compiled while they run. HOSTPROF_PYTHONS has more CPythons (programs, between colons; scripts/get-pythons.sh)."""
 import os
 import shutil
 import subprocess
@@ -13,12 +13,13 @@ def pythons():
     """(version, program) of those that tell perf of their functions."""
     found = {}
     for program in [*os.environ.get("HOSTPROF_PYTHONS", "").split(":"), "python3.12", "python3.13", "python3.14", "python3"]:
-        if not shutil.which(program):
+        path = shutil.which(program)
+        if not path:
             continue
-        said = subprocess.run([program, "-c", "import sys; print(*sys.version_info[:2], sys.executable)"], capture_output=True, text=True, check=False)
+        said = subprocess.run([path, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True, check=False)
         if said.returncode == 0:
-            major, minor, path = said.stdout.split(maxsplit=2)
-            found.setdefault((int(major), int(minor)), path.strip())
+            major, minor = said.stdout.split()
+            found.setdefault((int(major), int(minor)), path)
     return sorted((version, path) for version, path in found.items() if version >= (3, 12))
 
 

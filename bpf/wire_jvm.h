@@ -69,7 +69,8 @@ struct wire_chunks {
 	wire_u16 bottom;  /* int32, words to its end */
 	wire_u16 argsize; /* int32, words between its end and `size`; bottom is WIRE_JVM_ABSENT */
 	wire_u16 stack;	  /* where the stack begins */
-	wire_u16 pad;
+	wire_u16
+		room; /* int32, words of a thread's stack that its frames want; or WIRE_JVM_ABSENT */
 };
 
 /* Bytes of a virtual thread's name that are read; longer ones are cut. */

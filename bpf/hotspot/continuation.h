@@ -18,8 +18,8 @@
 #define CONTINUATION_MAX_BYTES (64U << 10)
 /* What the thaw stub saves before it has made room for frames: the returned values, and alignment. */
 #define CONTINUATION_SAVED_BYTES 32
-/* What a method returned that returned to the barrier. */
-#define CONTINUATION_RESULT_BYTES 16
+/* What a method returned that returned to the barrier: rax, xmm0 in 16 bytes (MacroAssembler::push_d()), and what aligns the stack for a call. */
+#define CONTINUATION_RESULT_BYTES 32
 /* What is room of frames, and none of theirs. */
 #define CONTINUATION_ROOM_WORDS 4
 
@@ -107,11 +107,10 @@ static inline bool continuation_find(struct unwind_cursor *c, struct unwind_memo
 /* --- frames on their way from the heap to the stack ------------------------------------------- */
 
 /*
- * In front of the first frame of those that are being brought back. They are taken out of the chunk, by its stack
- * pointer, before they are written to the stack, where the stub has made room for as many as the chunk had before (thaw_size() in
- * share/runtime/continuationFreezeThaw.cpp: two words for the first frame's return address, and two for alignment; then the stub aligns the
- * stack, generate_cont_thaw() in cpu/x86/stubGenerator_x86_64.cpp). Their words in the chunk are as they were. False: it is not known which they are; where interpreted ones are
- * among them the room is some words longer.
+ * In front of the first frame of those that are being brought back. The stub has made room for all that the chunk wanted (thaw_size() in
+ * share/runtime/continuationFreezeThaw.cpp: two words for the first frame's return address, and two for alignment; then it aligns the
+ * stack, generate_cont_thaw() in cpu/x86/stubGenerator_x86_64.cpp), and frames are taken out of the chunk before they are written to the
+ * stack, by its stack pointer and by what it still wants: the difference is theirs. Their words in the chunk are as they were.
  */
 static inline bool thawing_begin(struct unwind_cursor *c, struct unwind_memory *memory)
 {
@@ -124,7 +123,8 @@ static inline bool thawing_begin(struct unwind_cursor *c, struct unwind_memory *
 	if (!frozen_open(c, memory, f->parent))
 		return false;
 	own = f->sp < f->end ? f->sp : f->end;
-	begin = f->end - f->room + 8 * CONTINUATION_ROOM_WORDS;
+	begin = own - f->room +
+		8 * (CONTINUATION_ROOM_WORDS + (wire_u64)frozen_u32(c, c->jvm.chunks.room));
 	for (int i = 0; i < 2; i++, begin += 8) {
 		if (begin < least || begin >= f->end)
 			return false;

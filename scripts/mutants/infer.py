@@ -57,6 +57,7 @@ MUTANTS = [
     Mutant("infer: data points to any code", FLOW, "if (at >= 0 && saves_first(flow, (uint32_t)at))", "if (at >= 0)", FLOWS),
     Mutant("infer: a few gaps are worth the data", FILE, "return gaps > code / LARGE_GAPS;", "return true;", FILES),
     Mutant("infer: no gaps are worth the data", FILE, "return gaps > code / LARGE_GAPS;", "return false;", FILES),
+    Mutant("infer: a large file is its first part", FILE, "		bytes += gap_bytes(infer, start, start + PART_BYTES);", "		bytes = i ? bytes : gap_bytes(infer, start, start + PART_BYTES);", FILES),
     Mutant("infer: pointers to anywhere", POINTERS, "word - search->code[i].address < search->code[i].size &&", "", POINTS),
     Mutant("infer: any number of pointers", POINTERS, "search->pointers->v.len < INFER_MAX_POINTERS)", "1)", POINTS),
     Mutant("infer: words anywhere", POINTERS, "uint64_t skipped = -section->address % sizeof(uint64_t);", "uint64_t skipped = 0;", POINTS),

@@ -31,12 +31,15 @@ OBJECTS = "userspace/jvm/heap/java_objects.c"
 IN_CHUNKS = ["test_jvm_chunks"]
 
 AGENTS_USED = [
+    Mutant("chunks: the room is another field", CHUNKS, "#define ADDED_MAX_THAWING 3", "#define ADDED_MAX_THAWING 2", IN_CHUNKS),
+    Mutant("chunks: the room lies anywhere", CHUNKS, "				      &offset) == 0 &&\n	    fits(chunks, (uint16_t)offset, 4))", "				      &offset) == 0)", IN_CHUNKS),
+    Mutant("fields: those that are added come first", FIELDS, "i <= stream.count + index; i++", "i <= index; i++", IN_CHUNKS),
     Mutant("ZGC's chunks are read", CHUNKS, "if (!ret && flags.use_z == 1)", "if (0)", IN_CHUNKS),
     Mutant("chunks: fields anywhere", CHUNKS, "return offset + bytes <= chunks->stack && offset % bytes == 0;",
            "return true;", IN_CHUNKS),
-    Mutant("chunks: a field with more numbers", FIELDS, "if (flags && !more[0])", "if (0)", IN_CHUNKS),
-    Mutant("chunks: fields of the JVM's own taken for Java's", FIELDS, "i < count; i++) {\n\t\tuint32_t name",
-           "i < count + injected; i++) {\n\t\tuint32_t name", IN_CHUNKS),
+    Mutant("chunks: a field with more numbers", FIELDS, "if (flags && !stream->more[0])", "if (0)", IN_CHUNKS),
+    Mutant("chunks: fields of the JVM's own taken for Java's", FIELDS, "i < stream.count; i++) {",
+           "i < stream.count + stream.injected; i++) {", IN_CHUNKS),
     Mutant("chunks: classes that are not loaded yet are none", CLASSES, "return -EAGAIN;", "return -EOPNOTSUPP;",
            IN_CHUNKS),
     Mutant("objects: a class beside a compact header's mark", OBJECTS, "narrow << objects->header_shift, 0 };",

@@ -100,7 +100,7 @@ MUTANTS = [
     Mutant("names: nobody tells of losses", BOOKS, "[SIDE_LOST] = jvm_threads_lose", "", ["test_pipeline_jvms"]),
     Mutant("threads: a field of another type", FIELDS, "is_symbol(s, name, s->name) && is_symbol(s, signature, s->signature)",
            "is_symbol(s, name, s->name)", READ),
-    Mutant("threads: fields with values have no more numbers", FIELDS, "if (flags & more[k] &&", "if (0 &&", READ),
+    Mutant("threads: fields with values have no more numbers", FIELDS, "if (flags & stream->more[k] &&", "if (0 &&", READ),
     Mutant("threads: half of a pair", NAME, "if (low >= 0xdc00 && low < 0xe000) {", "if (1) {", ["test_java_name"]),
     Mutant("threads: names that steer a terminal", NAME, "if (c < 0x20 || c == 0x7f ||", "if (", ["test_java_name"]),
 ]

@@ -152,6 +152,7 @@ JAVA_STEPS = [
     Mutant("thawing: not counted back", CONTINUATION, "	c->frames -= f->taken;\n", "", THAWING),
     Mutant("thawing: not counted back as Java's", CONTINUATION, "	c->java_frames -= f->taken;\n", "", THAWING),
     Mutant("thawing: not counted back as frozen", CONTINUATION, "	c->frozen_frames -= f->taken;\n", "", THAWING),
+    Mutant("thawing: what is still wanted", CONTINUATION, "(CONTINUATION_ROOM_WORDS + (wire_u64)frozen_u32(c, c->jvm.chunks.room))", "CONTINUATION_ROOM_WORDS", THAWING),
     Mutant("thawing: without a mark where they are lost", UNWIND, "return unwind_heap(c, memory, out, true);", "return unwind_heap(c, memory, out, false);", THAWING),
     Mutant("the heap of a later time", FROZEN, "if (!f->live || ", "if (", IN_FROZEN),
     Mutant("frozen frames twice", FROZEN, "return sp == c->frozen_at.entry ? FROZEN_TWICE : FROZEN_ONCE;", "return FROZEN_ONCE;", IN_FROZEN),

@@ -255,8 +255,8 @@ def wrong_depth(spine, frozen):
 # took 2 to 4 % of that where it is compiled, and a carrier is without a virtual thread for less.
 LEAST_AT_LEAF, MOST_CARRIERS = 0.93, 0.03
 # A walk that userspace had to finish (of code that is met for the first time) finds the heap of a later
-# time; and a few samples meet HotSpot moving frames.
-MOST_CUT, MOST_MOVING = 0.001, 0.04
+# time; and a few samples meet HotSpot moving frames (seen: 0.06 to 0.18 %).
+MOST_CUT, MOST_MOVING = 0.001, 0.005
 
 
 class Row:

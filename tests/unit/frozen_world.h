@@ -20,6 +20,7 @@
 #define SIZE	    12
 #define SP	    24
 #define BOTTOM	    28
+#define ROOM	    32
 #define STACK_WORDS 100
 #define CHUNK_BYTES (48U + 8 * STACK_WORDS)
 #define CHUNKS	    70
@@ -77,6 +78,7 @@ static inline void put_chunk(unsigned int chunk, unsigned int sp, unsigned int b
 	put32(CHUNK(chunk), SIZE, STACK_WORDS);
 	put32(CHUNK(chunk), SP, sp);
 	put32(CHUNK(chunk), BOTTOM, bottom);
+	put32(CHUNK(chunk), ROOM, sp < bottom ? bottom - sp : 0);
 	put32(CHUNK(chunk), PARENT, parent_chunk < 0 ? 0 : oop(CHUNK(parent_chunk)));
 }
 
@@ -105,7 +107,8 @@ static inline void put_jvm(struct wire_jvm *jvm)
 					    .sp = SP,
 					    .bottom = BOTTOM,
 					    .argsize = WIRE_JVM_ABSENT,
-					    .stack = 48 };
+					    .stack = 48,
+					    .room = ROOM };
 }
 
 /* At the barrier, word 20 of the stack, which is the ContinuationEntry. */

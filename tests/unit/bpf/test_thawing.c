@@ -24,7 +24,7 @@ static void chunk_of_three(unsigned int own)
 static void stand_in_stub(uint64_t pc, unsigned int words, bool aligned)
 {
 	cursor.pc = pc;
-	cursor.sp = STACK_AT + 8ULL * 20 - 8ULL * (words + 4 + aligned + (pc == RETURNS ? 2 : 0));
+	cursor.sp = STACK_AT + 8ULL * 20 - 8ULL * (words + 4 + aligned + (pc == RETURNS ? 4 : 0));
 }
 
 static void frames_in_neither_place(void **state)
@@ -42,6 +42,20 @@ static void frames_in_neither_place(void **state)
 				assert_int_equal(cursor.frozen_frames, 3);
 				assert_int_equal(cursor.java_frames, 5);
 			}
+		}
+	}
+}
+
+/* Interpreted frames among them want some words more than they have. */
+static void a_larger_room(void **state)
+{
+	(void)state;
+	for (unsigned int more = 1; more < 8; more++) {
+		for (unsigned int own = 20; own <= 42; own += 22) {
+			chunk_of_three(own);
+			put32(CHUNK(0), ROOM, 42 - own + more);
+			stand_in_stub(RETURNS, 22 + more, more % 2);
+			walk("E 6 10 6 E");
 		}
 	}
 }
@@ -112,6 +126,10 @@ static void what_cannot_be_read(void **state)
 	stand_in_stub(THAW, 22, false);
 	put64(CHUNK(0), 0x5000); /* it is being moved */
 	walk("E M E");
+	chunk_of_three(20);
+	stand_in_stub(THAW, 22, false);
+	cursor.jvm.chunks.room = WIRE_JVM_ABSENT;
+	walk("E M 6 10 6 E");
 }
 
 /* The depth limit holds there, too. */
@@ -130,9 +148,13 @@ static void too_deep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_in_neither_place), cmocka_unit_test(older_chunks),
-		cmocka_unit_test(frames_that_do_not_fit),  cmocka_unit_test(another_room),
-		cmocka_unit_test(what_cannot_be_read),	   cmocka_unit_test(too_deep),
+		cmocka_unit_test(frames_in_neither_place),
+		cmocka_unit_test(a_larger_room),
+		cmocka_unit_test(older_chunks),
+		cmocka_unit_test(frames_that_do_not_fit),
+		cmocka_unit_test(another_room),
+		cmocka_unit_test(what_cannot_be_read),
+		cmocka_unit_test(too_deep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,6 +262,35 @@ static void what_is_kept_has_an_end(void **state)
 	cfi_reader_release(&reader);
 }
 
+/* Of a large section parts stand for all of it. */
+static void data_of_a_large_file(void **state)
+{
+	static uint8_t text[1 << 20];
+	const uint64_t word = 0x10000 + 0x4321;
+	struct infer_file infer = { 0 };
+	struct cfi_layer layers[2] = { 0 };
+	struct cfi_reader reader;
+
+	(void)state;
+	memset(text, 0x99, sizeof(text));
+	memcpy(text + 0x800, &word, sizeof(word));
+	cfi_reader_init_memory(&reader, text, sizeof(text));
+	for (int i = 0; i < 2; i++) {
+		cfi_layer_init(&layers[i], &reader);
+		infer.layers[i] = &layers[i];
+	}
+	infer.reader = &reader;
+	vec_push(&infer.code, ((struct infer_section){ 0x10000, 0, sizeof(text) }));
+	vec_push(&infer.pointers.data, ((struct infer_section){ 0x10000, 0, 0x1000 }));
+	infer_file_read_places(&infer);
+	assert_int_equal(infer.pointers.v.len, 1);
+	assert_true(infer.pointers.v.items[0] == word);
+	infer_file_release(&infer);
+	for (int i = 0; i < 2; i++)
+		cfi_layer_release(&layers[i]);
+	cfi_reader_release(&reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +302,7 @@ int main(void)
 		cmocka_unit_test(a_function_in_two_pages),
 		cmocka_unit_test(digests_are_of_the_code),
 		cmocka_unit_test(what_is_kept_has_an_end),
+		cmocka_unit_test(data_of_a_large_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

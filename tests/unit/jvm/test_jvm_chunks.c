@@ -87,6 +87,17 @@ static void put_class(struct chunks_vm *f, int class, const char *name, uint32_t
 			     put_symbol(f, names[i]));
 }
 
+/* Four of a chunk, COUNT of which are said to be its own, and then ADDED. */
+static void pack_fields(struct chunks_vm *f, uint32_t count, uint32_t added)
+{
+	pack(f, CHUNK, count);
+	pack(f, CHUNK, added);
+	pack_field(f, CHUNK, PARENT, 40, 0);
+	pack_field(f, CHUNK, SIZE, 12, 0);
+	pack_field(f, CHUNK, SP, 24, 0);
+	pack_field(f, CHUNK, BOTTOM, 28, 0);
+}
+
 static void put_fields(struct chunks_vm *f)
 {
 	pack(f, CONT, 2);
@@ -94,12 +105,7 @@ static void put_fields(struct chunks_vm *f)
 	pack_field(f, CONT, SP, 12, 0);
 	pack_field(f, CONT, TAIL, 32, 0);
 	put_stream(f, CONT);
-	pack(f, CHUNK, 4);
-	pack(f, CHUNK, 1);
-	pack_field(f, CHUNK, PARENT, 40, 0);
-	pack_field(f, CHUNK, SIZE, 12, 0);
-	pack_field(f, CHUNK, SP, 24, 0);
-	pack_field(f, CHUNK, BOTTOM, 28, 0);
+	pack_fields(f, 4, 1);
 	pack_field(f, CHUNK, SP, 16, 2); /* injected: its name is another number */
 	put_stream(f, CHUNK);
 }
@@ -303,6 +309,33 @@ static void pack_chunk(struct chunks_vm *f, uint32_t parent, uint32_t size, uint
 	put_stream(f, CHUNK);
 }
 
+/* What the JVM adds: cont, flags, pc, maxThawingSize. */
+static uint16_t room_of(struct chunks_vm *f, uint32_t added, uint32_t offset, uint32_t flags)
+{
+	const uint32_t offsets[] = { 44, 36, 16, offset };
+	struct wire_chunks chunks;
+
+	f->len[CHUNK] = 0;
+	pack_fields(f, 4, added);
+	for (uint32_t i = 0; i < added; i++)
+		pack_field(f, CHUNK, 30, offsets[i], flags);
+	put_stream(f, CHUNK);
+	expect_read(f, &chunks);
+	return chunks.room;
+}
+
+static void the_room(void **state)
+{
+	struct chunks_vm *f = *state;
+
+	assert_int_equal(room_of(f, 4, 32, 0), 32);
+	assert_int_equal(room_of(f, 3, 32, 0), WIRE_JVM_ABSENT);
+	assert_int_equal(room_of(f, 0, 32, 0), WIRE_JVM_ABSENT);
+	assert_int_equal(room_of(f, 4, 33, 0), WIRE_JVM_ABSENT);
+	assert_int_equal(room_of(f, 4, 48, 0), WIRE_JVM_ABSENT);
+	assert_int_equal(room_of(f, 4, 32, 2), WIRE_JVM_ABSENT); /* flags may add numbers */
+}
+
 static void the_arguments_size(void **state)
 {
 	struct chunks_vm *f = *state;
@@ -396,12 +429,7 @@ static void a_field_of_the_jvms_own(void **state)
 	struct chunks_vm *f = *state;
 
 	f->len[CHUNK] = 0;
-	pack(f, CHUNK, 3);
-	pack(f, CHUNK, 1);
-	pack_field(f, CHUNK, PARENT, 40, 0);
-	pack_field(f, CHUNK, SIZE, 12, 0);
-	pack_field(f, CHUNK, SP, 24, 0);
-	pack_field(f, CHUNK, BOTTOM, 28, 0);
+	pack_fields(f, 3, 1);
 	put_stream(f, CHUNK);
 	expect_not(f, -EOPNOTSUPP);
 }
@@ -455,6 +483,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_fields, setup_older, teardown),
 		cmocka_unit_test_setup_teardown(whole_addresses, setup, teardown),
 		cmocka_unit_test_setup_teardown(compact_headers, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_arguments_size, setup_empty, teardown),
 		cmocka_unit_test_setup_teardown(impossible_offsets, setup_empty, teardown),
 		cmocka_unit_test_setup_teardown(a_field_is_missing, setup_empty, teardown),

@@ -12,6 +12,8 @@
 #include "jvm/layout/vm_flags.h"
 
 #define WORD_BYTES 8
+/* Of the fields that the JVM adds to chunks: cont, flags, pc, maxThawingSize (STACKCHUNK_INJECTED_FIELDS in share/classfile/javaClasses.hpp). */
+#define ADDED_MAX_THAWING 3
 
 struct reader {
 	const struct vmstructs *vs;
@@ -85,6 +87,18 @@ static int read_end(const struct reader *r, struct wire_chunks *chunks, uint16_t
 	return ret;
 }
 
+/* Where it is not told, frames that are on their way are shown only if they are all of the chunk's. */
+static void read_room(const struct reader *r, struct wire_chunks *chunks)
+{
+	uint32_t offset;
+
+	chunks->room = WIRE_JVM_ABSENT;
+	if (java_fields_find_injected(r->vs, r->layout, r->pages, r->chunk, ADDED_MAX_THAWING,
+				      &offset) == 0 &&
+	    fits(chunks, (uint16_t)offset, 4))
+		chunks->room = (uint16_t)offset;
+}
+
 static int read_offsets(const struct reader *r, struct wire_chunks *chunks)
 {
 	static const char of_chunks[] = "Ljdk/internal/vm/StackChunk;";
@@ -103,6 +117,7 @@ static int read_offsets(const struct reader *r, struct wire_chunks *chunks)
 		ret = read_end(r, chunks, &end);
 	if (ret < 0)
 		return ret;
+	read_room(r, chunks);
 	return fits(chunks, chunks->parent, chunks->oop_bytes) && fits(chunks, chunks->size, 4) &&
 			       fits(chunks, chunks->sp, 4) && fits(chunks, end, 4)
 		       ? 0

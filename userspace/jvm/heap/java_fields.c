@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/macros.h"
 #include "jvm/names/unsigned5.h"
 
 /* java.lang.Thread has 24 fields, of which none has a longer description than 12 bytes. */
@@ -89,36 +90,85 @@ static uint32_t field_flag(const struct search *s, const char *name)
 	return 1U << bit;
 }
 
+struct field_stream {
+	struct unsigned5 numbers;
+	uint32_t more[3]; /* flags that add a number each */
+	uint32_t count, injected;
+};
+
+struct stream_field {
+	uint32_t name, signature, offset;
+};
+
+static bool open_stream(const struct search *s, const uint8_t *bytes, size_t len,
+			struct field_stream *stream)
+{
+	*stream = (struct field_stream){
+		/* These streams came when bytes had got their bias. */
+		.numbers = { .data = bytes, .len = len, .bias = 1 },
+		.more = { field_flag(s, "FieldInfo::FieldFlags::_ff_initialized"),
+			  field_flag(s, "FieldInfo::FieldFlags::_ff_generic"),
+			  field_flag(s, "FieldInfo::FieldFlags::_ff_contended") },
+	};
+	return unsigned5_read(&stream->numbers, &stream->count) &&
+	       unsigned5_read(&stream->numbers, &stream->injected) && stream->count <= MAX_FIELDS &&
+	       stream->injected <= MAX_FIELDS;
+}
+
+static int next_field(struct field_stream *stream, struct stream_field *field)
+{
+	struct unsigned5 *numbers = &stream->numbers;
+	uint32_t access, flags, ignored;
+
+	if (!unsigned5_read(numbers, &field->name) || !unsigned5_read(numbers, &field->signature) ||
+	    !unsigned5_read(numbers, &field->offset) || !unsigned5_read(numbers, &access) ||
+	    !unsigned5_read(numbers, &flags))
+		return -EBADMSG;
+	/* Flags may add numbers, and nobody says which. */
+	if (flags && !stream->more[0])
+		return -EOPNOTSUPP;
+	for (size_t k = 0; k < ARRAY_SIZE(stream->more); k++)
+		if (flags & stream->more[k] && !unsigned5_read(numbers, &ignored))
+			return -EBADMSG;
+	return 0;
+}
+
 static int find_in_stream(const struct search *s, const uint8_t *bytes, size_t len,
 			  uint32_t *ret_offset)
 {
-	const uint32_t more[] = { field_flag(s, "FieldInfo::FieldFlags::_ff_initialized"),
-				  field_flag(s, "FieldInfo::FieldFlags::_ff_generic"),
-				  field_flag(s, "FieldInfo::FieldFlags::_ff_contended") };
-	/* These streams came when bytes had got their bias. */
-	struct unsigned5 stream = { .data = bytes, .len = len, .bias = 1 };
-	uint32_t count, injected, ignored;
+	struct field_stream stream;
+	struct stream_field field;
 
-	if (!unsigned5_read(&stream, &count) || !unsigned5_read(&stream, &injected) ||
-	    count > MAX_FIELDS)
+	if (!open_stream(s, bytes, len, &stream))
 		return -EBADMSG;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t name, signature, offset, access, flags;
+	for (uint32_t i = 0; i < stream.count; i++) {
+		int r = next_field(&stream, &field);
 
-		if (!unsigned5_read(&stream, &name) || !unsigned5_read(&stream, &signature) ||
-		    !unsigned5_read(&stream, &offset) || !unsigned5_read(&stream, &access) ||
-		    !unsigned5_read(&stream, &flags))
-			return -EBADMSG;
-		if (is_field(s, name, signature))
-			return check_offset(offset, ret_offset);
-		/* Flags may add numbers, and nobody says which. */
-		if (flags && !more[0])
-			return -EOPNOTSUPP;
-		for (size_t k = 0; k < ARRAY_SIZE(more); k++)
-			if (flags & more[k] && !unsigned5_read(&stream, &ignored))
-				return -EBADMSG;
+		/* What its flags add counts only for those behind it. */
+		if (r != -EBADMSG && is_field(s, field.name, field.signature))
+			return check_offset(field.offset, ret_offset);
+		if (r < 0)
+			return r;
 	}
 	return -ENODATA;
+}
+
+/* They lie behind the class's own. */
+static int find_injected(const struct search *s, const uint8_t *bytes, size_t len, uint32_t index,
+			 uint32_t *ret_offset)
+{
+	struct field_stream stream;
+	struct stream_field field;
+
+	if (!open_stream(s, bytes, len, &stream) || index >= stream.injected)
+		return -EBADMSG;
+	for (uint32_t i = 0; i <= stream.count + index; i++) {
+		int r = next_field(&stream, &field);
+
+		if (r < 0)
+			return r;
+	}
+	return check_offset(field.offset, ret_offset);
 }
 
 /* The array that a field of KLASS leads to; *RET_COUNT elements of WIDTH bytes. Caller frees. */
@@ -169,4 +219,16 @@ int java_fields_find(const struct vmstructs *vs, const struct jvm_layout *layout
 	}
 	r = read_array(&s, klass, "_fields", 2, &data, &count);
 	return r < 0 ? r : find_in_slots(&s, data, count, ret_offset);
+}
+
+int java_fields_find_injected(const struct vmstructs *vs, const struct jvm_layout *layout,
+			      struct vm_pages *pages, uint64_t klass, uint32_t index,
+			      uint32_t *ret_offset)
+{
+	struct search s = { vs, layout, pages, 0, NULL, NULL };
+	_cleanup_free_ void *data = NULL;
+	size_t count;
+	int r = read_array(&s, klass, "_fieldinfo_stream", 1, &data, &count);
+
+	return r < 0 ? r : find_injected(&s, data, count, index, ret_offset);
 }

@@ -15,4 +15,12 @@ int java_fields_find(const struct vmstructs *vs, const struct jvm_layout *layout
 		     struct vm_pages *pages, uint64_t klass, const char *name,
 		     const char *signature, uint32_t *ret_offset);
 
+/*
+ * The same of the field INDEX of those that the JVM adds to the class (share/classfile/javaClasses.hpp, ..._INJECTED_FIELDS), which have no names
+ * there. -EOPNOTSUPP also before JDK 21.
+ */
+int java_fields_find_injected(const struct vmstructs *vs, const struct jvm_layout *layout,
+			      struct vm_pages *pages, uint64_t klass, uint32_t index,
+			      uint32_t *ret_offset);
+
 #endif

@@ -199,13 +199,15 @@ static inline bool compiled_is_behind_leave(struct unwind_cursor *c)
 }
 
 /*
- * Is P at the branch around the call that protects the reserved zone of the stack again? Methods
+ * Is P at the comparison or the branch around the call that protects the reserved zone of the stack again? Methods
  * that may use the zone have it behind their frame's end: cmp d32(%r15),%rsp; jb
- * (reserved_stack_check() in cpu/x86/macroAssembler_x86.cpp).
+ * (reserved_stack_check() in cpu/x86/macroAssembler_x86.cpp; Graal has the same).
  */
 static inline bool compiled_is_reserved_check(const wire_u8 *p)
 {
-	return leaf_u24(p - 7) == 0xa73b49 && p[0] == 0x0f && p[1] == 0x82;
+	const wire_u8 *branch = leaf_u24(p) == 0xa73b49 ? p + 7 : p;
+
+	return leaf_u24(branch - 7) == 0xa73b49 && branch[0] == 0x0f && branch[1] == 0x82;
 }
 
 static inline bool compiled_is_gone(struct unwind_cursor *c, wire_u32 bytes)

@@ -63,6 +63,12 @@ static inline wire_u32 leaf_store_size(const wire_u8 *p)
 	return 0;
 }
 
+/* vzeroupper (c5 f8 77) before it, as Graal has it behind its poll. */
+static inline bool leaf_is_ret(const wire_u8 *p)
+{
+	return p[0] == LEAF_RET || (leaf_u24(p) == 0x77f8c5 && p[3] == LEAF_RET);
+}
+
 /* One of the JDK's return polls, then ret. */
 static inline bool leaf_is_return_poll(const wire_u8 *p)
 {
@@ -77,10 +83,10 @@ static inline bool leaf_is_return_poll(const wire_u8 *p)
 	if (op == 0x028541 || op == 0x038541) /* its second half */
 		return p[3] == LEAF_RET;
 	if (op == 0xa73b49) /* 17 and later: cmp d32(%r15),%rsp; ja stub */
-		return p[7] == 0x0f && p[8] == 0x87 && p[13] == LEAF_RET;
+		return p[7] == 0x0f && p[8] == 0x87 && leaf_is_ret(p + 13);
 	if (op == 0x673b49)
-		return p[4] == 0x0f && p[5] == 0x87 && p[10] == LEAF_RET;
-	return p[0] == 0x0f && p[1] == 0x87 && p[6] == LEAF_RET; /* its second half */
+		return p[4] == 0x0f && p[5] == 0x87 && leaf_is_ret(p + 10);
+	return p[0] == 0x0f && p[1] == 0x87 && leaf_is_ret(p + 6); /* its second half */
 }
 
 /*
@@ -90,14 +96,14 @@ static inline bool leaf_is_return_poll(const wire_u8 *p)
  */
 static inline bool leaf_is_return(const wire_u8 *p)
 {
-	if (p[0] == LEAF_RET || p[0] == 0xc2 || (p[0] == 0xf3 && p[1] == LEAF_RET))
+	if (leaf_is_ret(p) || p[0] == 0xc2 || (p[0] == 0xf3 && p[1] == LEAF_RET))
 		return true;
 	if (p[0] == 0xff && p[1] == 0x25)
 		return true;
 	if (leaf_u32(p) == 0xf0003d48 && p[6] == 0x77 && p[8] == LEAF_RET)
 		return true;
 	if (leaf_u24(p) == 0x77f8c5)
-		return p[3] == LEAF_RET || leaf_is_return_poll(p + 3);
+		return leaf_is_return_poll(p + 3);
 	return leaf_is_return_poll(p);
 }
 

@@ -66,7 +66,8 @@ struct jvm_names_of_threads {
 
 /* Of what is shown beside code that runs what the step functions need: jvm_shown.c. */
 struct jvm_shown {
-	uint32_t wanted, known; /* enum jvm_shows; what cannot be known counts, too */
+	uint32_t wanted,
+		known; /* enum jvm_shows, and a bit of jvm_shown.c's; what cannot be known counts, too */
 	uint64_t retry_ns, wait_ns;
 	struct wire_receiver receiver;
 	struct wire_own_thread own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is shown beside code that runs, where somebody wants it. */
+/* What is shown beside code that runs, where somebody wants it; and how threads find themselves. */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -14,6 +14,9 @@
 /* To list threads; of 2,000 it takes a millisecond. */
 #define LIST_NS (10 * NSEC_PER_MSEC)
 
+/* Beside what is wanted: how a thread finds itself, for walks that userspace finishes. */
+#define KNOWS_OWN_THREAD (1U << 31)
+
 static bool is_final(int r)
 {
 	return !r || r == -EOPNOTSUPP;
@@ -22,13 +25,15 @@ static bool is_final(int r)
 static void look_for(struct jvm *jvm, uint64_t now_ns)
 {
 	struct jvm_shown *shown = &jvm->shown;
-	uint32_t missing = shown->wanted & ~shown->known;
+	uint32_t missing = (shown->wanted | KNOWS_OWN_THREAD) & ~shown->known;
 
+	if (missing & KNOWS_OWN_THREAD &&
+	    is_final(jvm_own_thread_read(jvm->vs, now_ns + LIST_NS, &shown->own)))
+		shown->known |= KNOWS_OWN_THREAD;
 	if (missing & JVM_SHOWS_RECEIVERS &&
 	    is_final(jvm_receiver_read(jvm->vs, &jvm->layout, &shown->receiver)))
 		shown->known |= JVM_SHOWS_RECEIVERS;
-	if (missing & JVM_SHOWS_COMPILING &&
-	    is_final(jvm_own_thread_read(jvm->vs, now_ns + LIST_NS, &shown->own)) &&
+	if (missing & JVM_SHOWS_COMPILING && shown->known & KNOWS_OWN_THREAD &&
 	    is_final(jvm_compiling_read(jvm->vs, &shown->compiling)))
 		shown->known |= JVM_SHOWS_COMPILING;
 	shown->wait_ns =
@@ -39,12 +44,9 @@ static void look_for(struct jvm *jvm, uint64_t now_ns)
 void jvm_shown_fill(struct jvm *jvm, struct wire_jvm *wire)
 {
 	struct jvm_shown *shown = &jvm->shown;
-	uint64_t now_ns;
+	uint64_t now_ns = clock_now_ns();
 
-	if (!shown->wanted)
-		return;
-	now_ns = clock_now_ns();
-	if (shown->wanted & ~shown->known && now_ns >= shown->retry_ns)
+	if ((shown->wanted | KNOWS_OWN_THREAD) & ~shown->known && now_ns >= shown->retry_ns)
 		look_for(jvm, now_ns);
 	wire->receiver = shown->receiver;
 	wire->own = shown->own;

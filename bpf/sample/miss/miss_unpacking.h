@@ -3,15 +3,23 @@
 #ifndef HOSTPROF_BPF_SAMPLE_MISS_MISS_UNPACKING_H
 #define HOSTPROF_BPF_SAMPLE_MISS_MISS_UNPACKING_H
 
+#include "hotspot/own_thread.h"
 #include "sample/miss/miss_buffer.h"
 
-/* Its array, as the first piece. */
+/*
+ * Its array, as the first piece. A thread that was in no Java code yet when it was sampled says itself who it is. It may be none that runs
+ * Java, so that nothing else of it is taken: none of those has such frames.
+ */
 static __noinline int miss_copy_unpacking(struct miss_buffer *b, struct unwind_cursor *c)
 {
 	const struct wire_unpacking *at = &c->jvm.unpacking;
+	struct own_thread own = {};
 	wire_u64 array, bytes;
 	wire_u32 frames;
 
+	if (at->array && !b->miss.thread &&
+	    own_thread_find(&c->jvm.own, NULL, c->tls, c->leaf_sp, &own))
+		b->miss.thread = own.thread;
 	if (!at->array || !b->miss.thread ||
 	    memory_read(NULL, &array, 8, b->miss.thread + at->array))
 		return 0;

@@ -85,6 +85,16 @@ static void test_epilogue(void **state)
 		/* VirtualThread.mount() of JDK 21 and 25 */
 		{ "reserved zone", "48 83 c4 30 5d 49 3b a7 d8 04 00 00",
 		  "0f 82 3d 00 00 00 49 8b ff", 8, ENTRY },
+		/* Graal's ends: of one that may use that zone, and of others */
+		{ "Graal, reserved", "48 8b 6c 24 70 48 83 c4 78",
+		  "49 3b a7 b8 05 00 00 0f 82 1f 00 00 00", 16, ENTRY },
+		{ "Graal, its branch", "48 83 c4 78 49 3b a7 b8 05 00 00", "0f 82 1f 00 00 00", 16,
+		  ENTRY },
+		{ "Graal, its poll", "90", "49 3b 67 28 0f 87 7a 0b 00 00 c5 f8 77 c3", 16, ENTRY },
+		{ "a far poll", "90", "49 3b a7 b8 05 00 00 0f 87 7a 0b 00 00 c5 f8 77 c3", 16,
+		  ENTRY },
+		{ "its second half", "49 3b 67 28", "0f 87 7a 0b 00 00 c5 f8 77 c3", 16, ENTRY },
+		{ "another comparison", "90", "49 3b a7 b8 05 00 00 0f 84 1f 00 00 00", 16, BODY },
 	};
 
 	(void)state;

@@ -15,9 +15,9 @@
 /* Of glibc's struct pthread, the keys of its first block (nptl/descr.h); musl's lie above its own. */
 #define SELF_BYTES 1536
 #define SELF_WORDS (SELF_BYTES / 8)
-/* What so many agree on is no chance. A JVM has five when it has started. */
+/* What so many agree on is no chance. A JVM has five when it has started; each is three reads. */
 #define LEAST_THREADS 3
-#define MOST_THREADS  32
+#define MOST_THREADS  5
 
 /* The words from the thread pointer on of the thread AT; false: it has none, or has gone. */
 static bool read_words(const struct java_thread_layout *l, uint64_t pthread_at, uint64_t at,

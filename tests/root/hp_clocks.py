@@ -46,3 +46,20 @@ def let_run(pid, frequency, samples, timeout=150):
               for name, count in samples.items()}
     wait_until(lambda: all(thread_seconds(pid, name) >= seconds for name, seconds in wanted.items()),
                timeout, f"CPU time of {', '.join(samples)}", step=0.1)
+
+
+# A hypervisor that takes more than this part of what the cpus run makes clocks of cpus and of waits differ.
+MOST_STOLEN = 0.15
+
+
+def cpu_ticks():
+    """Of all cpus: what was stolen, or went to interrupts, our own samples' among them, and what they ran."""
+    with open("/proc/stat", encoding="ascii") as file:
+        user, nice, system, _, _, irq, softirq, steal = map(int, file.readline().split()[1:9])
+    return steal + irq + softirq, user + nice + system + irq + softirq
+
+
+def stolen_since(before):
+    """The part of what the cpus ran since these ticks."""
+    after = cpu_ticks()
+    return (after[0] - before[0]) / max(after[1] - before[1], 1)

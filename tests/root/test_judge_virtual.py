@@ -98,13 +98,13 @@ def row_of(whole, carrier, bad, lost_leaves=0, cut=0, moving=0, frozen_frames=30
 
 @test
 def shares_are_demanded():
-    expect_equal(list(row_of(3000, 30, 0, cut=5, moving=30).faults()), [], "a good row")
+    expect_equal(list(row_of(3000, 30, 0, cut=5, moving=10).faults()), [], "a good row")
     most = gates.most_bad(3030)
     for what, row in {
             "too many bad ones": row_of(3000, 30, most + 1),
             "nothing in the heap": row_of(3000, 30, 0, frozen_frames=3000),
             "marks": row_of(3000, 30, 0, cut=20),
-            "many that move": row_of(3000, 30, 0, moving=140),
+            "many that move": row_of(3000, 30, 0, moving=30),
             "a tenth without leaf": row_of(3000, 30, 0, 300),
             "a tenth has lost its virtual thread": row_of(2700, 330, 0),
     }.items():

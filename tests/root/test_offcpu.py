@@ -42,13 +42,6 @@ Told = collections.namedtuple("Told", "tid waits ns life")
 Run = collections.namedtuple("Run", "pids told ns counts cpu figures end_ns stolen")
 
 
-def cpu_ticks():
-    """Of all cpus: what was stolen, or went to interrupts, our own samples' among them, and what they ran."""
-    with open("/proc/stat", encoding="ascii") as file:
-        user, nice, system, _, _, irq, softirq, steal = map(int, file.readline().split()[1:9])
-    return steal + irq + softirq, user + nice + system + irq + softirq
-
-
 def read_told(text):
     """What each thread of a program says of itself; Java's don't tell their tid."""
     rows = [line.split() for line in text.splitlines()]
@@ -67,8 +60,7 @@ def recording(is_native):
     recorder = Recorder("-p", pids, "-e", "offcpu=0", "-e", "cpu", "-F", "997", "--agent=never")
     before = cpu_ticks()
     go_to_the_end(processes.values())
-    end_ns, after, path = time.monotonic_ns(), cpu_ticks(), recorder.end()
-    stolen = (after[0] - before[0]) / max(after[1] - before[1], 1)
+    end_ns, stolen, path = time.monotonic_ns(), stolen_since(before), recorder.end()
     capture = read_json(recorder.stats_path)["capture"]
     print(f"# a hypervisor and interrupts took {100 * stolen:.1f} % of what the cpus ran; {capture['offcpu_taken']} of "
           f"{capture['offcpu_spans']} waits were walked", flush=True)
@@ -107,6 +99,8 @@ def reasons_of(lines):
 def expect_near(came, wanted, part, what, on_ns=0):
     """Of a thread that ran for ON_NS."""
     stolen = max(recorded(name).stolen for name in ("native", 17))
+    if stolen > MOST_STOLEN:
+        skip(f"a hypervisor and interrupts took {100 * stolen:.0f} % of what the cpus ran; cpus of its own would show lengths")
     missing = (STOLEN_AT_ONCE_NS + STOLEN_UNEVENLY * stolen * on_ns) / wanted if stolen else 0
     expect_between(came / wanted, 1 - part - missing, 1 + part, f"{what}: {came / 1e6:.2f} ms of {wanted / 1e6:.2f} ms")
 

@@ -290,7 +290,7 @@ class Row:
         print(f"# {name}: {kinds}; {self.frozen_frames} frames in the heap; {self.at_leaf} of {self.mounted} at the leaf; "
               f"{dict(self.reasons.most_common(8))}; allowed {dict(self.allowed)}")
 
-    def faults(self, most_cut=MOST_CUT):
+    def faults(self, most_cut=MOST_CUT, most_moving=MOST_MOVING):
         """Why what came cannot be."""
         samples, bad = self.kinds.total(), self.kinds["bad"]
         if bad > gates.most_bad(samples):
@@ -299,7 +299,7 @@ class Row:
             yield f"{self.at_leaf} of {self.mounted} stacks of virtual threads reach the leaf"
         if self.kinds["cut"] > gates.most_bad(samples, most_cut):
             yield f"{self.kinds['cut']} of {samples} have frozen frames"
-        if self.kinds["moving"] > MOST_MOVING * samples:
+        if self.kinds["moving"] > most_moving * samples:
             yield f"{self.kinds['moving']} of {samples} have frames that move"
         if self.frozen_frames < samples:
             yield f"only {self.frozen_frames} frames were read in the heap: this proves nothing"

@@ -21,6 +21,10 @@ LIVES = [300, 2000, 600, 300]
 LEAST = 1000
 MAX_ROUNDS = 5
 MOST_STACKLESS = 0.05
+# Seen: none where cpus are quick, 0.1 to 2.1 % on a slow machine whose page cache is taken away.
+MOST_LATE = 0.05
+# Of what a JVM is like that is not read yet.
+LATE = {"[evicted]", "[unwind: no-code-blob]"}
 # Samples and bad ones by version, of the tests that ran in this process.
 cells = {}
 # The program's own frames, root first: what lies between them is the JDK's or the JVM's.
@@ -59,6 +63,10 @@ def may_call(calls, above, frame):
     return not above.endswith("_[0]") or is_hidden(owner_of(caller)) or calls.direct(caller, callee)
 
 
+def pid_of(line):
+    return int(line.process.rpartition("-")[2])
+
+
 def run_starts(version, lives):
     """A recording of the whole host during which one JVM after the other starts; its lines by JVM."""
     java = os.path.join(jdk(version), "bin", "java")
@@ -67,10 +75,9 @@ def run_starts(version, lives):
     path = temp_path("start.jfr")
     said = hostprof("record", "-a", "-F", FREQUENCY, "--agent=never", "-o", path, "--stats",
                     path + ".json", "--", "sh", "-c", script, timeout=300).out
-    pids = {int(pid) for pid in re.findall(r"^pid (\d+)$", said, re.MULTILINE)}
+    pids = [int(pid) for pid in re.findall(r"^pid (\d+)$", said, re.MULTILINE)]
     expect_equal(len(pids), len(lives), "JVMs")
-    lines = [line for line in collapsed(path, "--annotate")
-             if int(line.process.rpartition("-")[2]) in pids]
+    lines = [line for line in collapsed(path, "--annotate") if pid_of(line) in pids]
     return lines, read_json(path + ".json"), pids
 
 
@@ -87,16 +94,25 @@ def sum_up(lines, calls):
 
 
 def enough_starts(version, lives):
-    """Lines of so many recordings as it takes, and how many samples they lost; figures and JVMs of the last one."""
-    lines, count, lost = [], 0, 0
+    """Lines of so many recordings as it takes, and how many samples they lost; figures and JVMs of the last one; the first JVM of each."""
+    lines, count, lost, firsts = [], 0, 0, set()
     for _ in range(MAX_ROUNDS):
         more, stats, pids = run_starts(version, lives)
         lines += more
         count += len(lives)
         lost += gates.dropped(stats)
+        firsts.add(pids[0])
         if total(lines) >= 1.1 * LEAST:
             break
-    return lines, count, lost, stats, pids
+    return lines, count, lost, stats, pids, firsts
+
+
+def without_late(lines, firsts):
+    """Of the first JVM of a recording what its libjvm is like is to be read yet when its first methods run, and some are called [evicted], or cannot be walked."""
+    late = [line for line in lines if pid_of(line) in firsts and LATE.intersection(line.frames)]
+    print(f"# {total(late)} of {total(lines)} stacks are a first JVM's, with frames that nobody knew in time", flush=True)
+    expect(total(late) <= MOST_LATE * total(lines), f"{total(late)} of {total(lines)} came too late for their names")
+    return [line for line in lines if line not in late]
 
 
 def print_sums(version, starts, counts, examples, lost):
@@ -113,9 +129,15 @@ def print_sums(version, starts, counts, examples, lost):
 
 
 def starts_whole(version, lives):
-    lines, starts, lost, stats, pids = enough_starts(version, lives)
+    before = cpu_ticks()
+    lines, starts, lost, stats, pids, firsts = enough_starts(version, lives)
+    stolen = stolen_since(before)
+    lines = without_late(lines, firsts)
     counts, examples = sum_up(lines, of_jdk(jdk(version), WORKLOADS))
     judged, bad = print_sums(version, starts, counts, examples, lost)
+    if bad > gates.most_bad(judged) and stolen > MOST_STOLEN:
+        skip(f"a hypervisor and interrupts took {100 * stolen:.0f} % of what the cpus ran: names of a start are read too late; cpus of its own would show it")
+    print(f"# a hypervisor and interrupts took {100 * stolen:.0f} % of what the cpus ran")
     cells[version] = judged, bad
     expect(judged >= LEAST, f"only {judged} samples")
     java = total([line for line in lines if any(map(is_java, line.frames))])

@@ -27,7 +27,8 @@ static void look_for(struct jvm *jvm, uint64_t now_ns)
 	struct jvm_shown *shown = &jvm->shown;
 	uint32_t missing = (shown->wanted | KNOWS_OWN_THREAD) & ~shown->known;
 
-	if (missing & KNOWS_OWN_THREAD &&
+	/* One that starts has few threads, and its first frames want to be named. */
+	if (missing & KNOWS_OWN_THREAD && !jvm->layout.provisional &&
 	    is_final(jvm_own_thread_read(jvm->vs, now_ns + LIST_NS, &shown->own)))
 		shown->known |= KNOWS_OWN_THREAD;
 	if (missing & JVM_SHOWS_RECEIVERS &&

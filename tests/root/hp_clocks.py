@@ -6,7 +6,7 @@ import os
 import re
 import time
 
-from hp_expect import Failed
+from hp_expect import Failed, skip
 
 
 def wait_until(condition, timeout=10, what="condition", step=0.02):
@@ -63,3 +63,9 @@ def stolen_since(before):
     """The part of what the cpus ran since these ticks."""
     after = cpu_ticks()
     return (after[0] - before[0]) / max(after[1] - before[1], 1)
+
+
+def need_own_cpus(stolen, what):
+    """Skips where so much was stolen that WHAT does not show."""
+    if stolen > MOST_STOLEN:
+        skip(f"a hypervisor and interrupts took {100 * stolen:.0f} % of what the cpus ran; cpus of its own would show {what}")

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What hostprof takes of memory while it records: its resident pages, and its BPF maps."""
 import collections
-import contextlib
-import glob
 import os
 import re
 import threading
 import time
 
 from hp_expect import expect
+from hp_process import family, status_of
 
 MB = 1 << 20
 
@@ -53,27 +52,10 @@ def mapped_bytes(pid):
     return sums
 
 
-def helpers_of(pid):
-    """What hostprof's brokers, readers and who starts them are: processes below it that have its name."""
-    found = [pid]
-    for parent in found:
-        for path in glob.glob(f"/proc/{parent}/task/*/children"):
-            with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
-                found += [child for child in map(int, file.read().split()) if name_of(child).startswith("hostprof-")]
-    return found[1:]
-
-
-def name_of(pid):
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
-        return file.read().rstrip("\n")
-    return ""
-
-
-def rss_bytes_if_there(pid):
-    try:
-        return status_bytes(pid, "VmRSS")
-    except (OSError, AttributeError):
-        return 0
+def helpers_rss_bytes(pid):
+    """Of hostprof's brokers, readers and who starts them: processes below it that have its name."""
+    rows = [status_of(f"/proc/{child}") for child in family(pid)[1:]]
+    return sum(1024 * int(row["VmRSS"].split()[0]) for row in rows if row.get("Name", "").startswith("hostprof-") and "VmRSS" in row)
 
 
 class MemoryWatch(threading.Thread):
@@ -94,8 +76,7 @@ class MemoryWatch(threading.Thread):
                 now = time.monotonic() - begin
                 if now < 3 or not maps:
                     maps = map_descriptors(self.pid)
-                helpers = helpers_of(self.pid) if self.helpers else []
-                rss = status_bytes(self.pid, "VmRSS") + sum(map(rss_bytes_if_there, helpers))
+                rss = status_bytes(self.pid, "VmRSS") + (helpers_rss_bytes(self.pid) if self.helpers else 0)
                 self.polls.append(self.Poll(now, rss, map_bytes(self.pid, maps), mapped_bytes(self.pid)))
             except (OSError, AttributeError):  # it has ended
                 return

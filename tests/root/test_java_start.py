@@ -135,8 +135,8 @@ def starts_whole(version, lives):
     lines = without_late(lines, firsts)
     counts, examples = sum_up(lines, of_jdk(jdk(version), WORKLOADS))
     judged, bad = print_sums(version, starts, counts, examples, lost)
-    if bad > gates.most_bad(judged) and stolen > MOST_STOLEN:
-        skip(f"a hypervisor and interrupts took {100 * stolen:.0f} % of what the cpus ran: names of a start are read too late; cpus of its own would show it")
+    if bad > gates.most_bad(judged):
+        need_own_cpus(stolen, "names that are read in time")
     print(f"# a hypervisor and interrupts took {100 * stolen:.0f} % of what the cpus ran")
     cells[version] = judged, bad
     expect(judged >= LEAST, f"only {judged} samples")

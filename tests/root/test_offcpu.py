@@ -99,8 +99,7 @@ def reasons_of(lines):
 def expect_near(came, wanted, part, what, on_ns=0):
     """Of a thread that ran for ON_NS."""
     stolen = max(recorded(name).stolen for name in ("native", 17))
-    if stolen > MOST_STOLEN:
-        skip(f"a hypervisor and interrupts took {100 * stolen:.0f} % of what the cpus ran; cpus of its own would show lengths")
+    need_own_cpus(stolen, "lengths")
     missing = (STOLEN_AT_ONCE_NS + STOLEN_UNEVENLY * stolen * on_ns) / wanted if stolen else 0
     expect_between(came / wanted, 1 - part - missing, 1 + part, f"{what}: {came / 1e6:.2f} ms of {wanted / 1e6:.2f} ms")
 

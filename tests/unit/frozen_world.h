@@ -167,6 +167,19 @@ static inline unsigned int put_interpreted(unsigned int chunk, unsigned int at, 
 	return fp + 2 + locals;
 }
 
+/* 6 10 6 in words 20 to 42, of which those below OWN are the chunk's no more. */
+static inline void chunk_of_three(unsigned int own)
+{
+	unsigned int at;
+
+	begin();
+	at = put_compiled(0, 20, SIX + 100);
+	at = put_compiled(0, at, TEN + 100);
+	at = put_compiled(0, at, SIX + 110);
+	put64(word(0, at - 1), ENTER_RETURN);
+	put_chunk(0, own, at, -1);
+}
+
 /* --- what comes out --------------------------------------------------------------------------- */
 
 /* The frames that are written: c6, c10 and i; M is the mark, E enterSpecial's. */

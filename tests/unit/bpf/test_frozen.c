@@ -4,17 +4,9 @@
 
 #include "frozen_world.h"
 
-/* 6 10 6 in words 20 to 42. */
 static void three_frames(void)
 {
-	unsigned int at;
-
-	begin();
-	at = put_compiled(0, 20, SIX + 100);
-	at = put_compiled(0, at, TEN + 100);
-	at = put_compiled(0, at, SIX + 110);
-	put64(word(0, at - 1), ENTER_RETURN);
-	put_chunk(0, 20, at, -1);
+	chunk_of_three(20);
 }
 
 static void compiled_frames(void **state)

@@ -7,19 +7,6 @@
 #define THAW	(BARRIER - 100) /* the stub that enterSpecial calls */
 #define RETURNS (BARRIER + 60)	/* the one that is returned to */
 
-/* 6 10 6 in words 20 to 42, of which those below OWN are the chunk's no more. */
-static void chunk_of_three(unsigned int own)
-{
-	unsigned int at;
-
-	begin();
-	at = put_compiled(0, 20, SIX + 100);
-	at = put_compiled(0, at, TEN + 100);
-	at = put_compiled(0, at, SIX + 110);
-	put64(word(0, at - 1), ENTER_RETURN);
-	put_chunk(0, own, at, -1);
-}
-
 /* In a stub at PC that has made room for so many words of frames; ALIGNED: and for one that aligns the stack. */
 static void stand_in_stub(uint64_t pc, unsigned int words, bool aligned)
 {

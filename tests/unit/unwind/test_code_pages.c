@@ -93,8 +93,10 @@ static void for_a_moment(void **state)
 	/* Or until somebody doubts it. */
 	assert_int_equal(come(2, 0, 5), 15);
 	code[0]++;
-	code_pages_drop(pages, 1);
-	assert_int_equal(come(1, 0, 5 + 50 * NSEC_PER_MSEC), 15);
+	assert_false(code_pages_drop(pages, 1, 5 + 50 * NSEC_PER_MSEC)); /* just read */
+	assert_false(code_pages_drop(pages, 3, 6 + 50 * NSEC_PER_MSEC));
+	assert_true(code_pages_drop(pages, 1, 6 + 50 * NSEC_PER_MSEC));
+	assert_int_equal(come(1, 0, 6 + 50 * NSEC_PER_MSEC), 15);
 	code[0]--;
 	assert_int_equal(come(2, 0, 5), 15);
 	assert_int_equal(reads, 4);

@@ -269,10 +269,8 @@ static bool look_in_time(struct code_exits *exits, const struct code_source *sou
 	}
 	begin_ns = clock_now_ns();
 	kept->count = look(exits, source, pc, now_ns, kept->exits);
-	if (!kept->count) {
-		code_pages_drop(exits->pages, source->pid);
+	if (!kept->count && code_pages_drop(exits->pages, source->pid, now_ns))
 		kept->count = look(exits, source, pc, now_ns, kept->exits);
-	}
 	took_ns = clock_now_ns() - begin_ns;
 	share->spent_ns += took_ns;
 	exits->all.spent_ns += took_ns;

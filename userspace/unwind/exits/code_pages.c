@@ -36,11 +36,19 @@ void code_pages_free(struct code_pages *pages)
 	free(pages);
 }
 
-void code_pages_drop(struct code_pages *pages, uint32_t pid)
+bool code_pages_drop(struct code_pages *pages, uint32_t pid, uint64_t now_ns)
 {
-	for (size_t i = 0; i < PIECES; i++)
-		if (pages->pieces[i].pid == pid)
-			pages->pieces[i].until_ns = 0;
+	bool dropped = false;
+
+	for (size_t i = 0; i < PIECES; i++) {
+		struct piece *piece = &pages->pieces[i];
+
+		if (piece->pid == pid && piece->until_ns && piece->until_ns < now_ns + KEPT_NS) {
+			piece->until_ns = 0;
+			dropped = true;
+		}
+	}
+	return dropped;
 }
 
 /* As a rule all of it is there. */

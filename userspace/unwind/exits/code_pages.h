@@ -6,6 +6,7 @@
 #ifndef HOSTPROF_UNWIND_EXITS_CODE_PAGES_H
 #define HOSTPROF_UNWIND_EXITS_CODE_PAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,7 @@ void code_pages_free(struct code_pages *pages);
 size_t code_pages_read(struct code_pages *pages, const struct code_source *source, uint64_t address,
 		       uint64_t now_ns, uint8_t *dst, size_t len);
 
-/* What is kept of the process is old: code may have been made since. */
-void code_pages_drop(struct code_pages *pages, uint32_t pid);
+/* Forget what was read of the process before NOW_NS: code may have been made since. False: there is no such. */
+bool code_pages_drop(struct code_pages *pages, uint32_t pid, uint64_t now_ns);
 
 #endif

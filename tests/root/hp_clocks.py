@@ -52,16 +52,17 @@ def let_run(pid, frequency, samples, timeout=150):
 MOST_STOLEN = 0.15
 
 
-def cpu_ticks():
-    """Of all cpus: what was stolen, or went to interrupts, our own samples' among them, and what they ran."""
+def cpu_ticks(cpu=""):
+    """Of this one or all: what was stolen, or went to interrupts, our own samples' among them, and what ran."""
     with open("/proc/stat", encoding="ascii") as file:
-        user, nice, system, _, _, irq, softirq, steal = map(int, file.readline().split()[1:9])
+        lines = {name: map(int, ticks) for name, *ticks in map(str.split, file)}
+    user, nice, system, _, _, irq, softirq, steal, *_ = lines[f"cpu{cpu}"]
     return steal + irq + softirq, user + nice + system + irq + softirq
 
 
-def stolen_since(before):
-    """The part of what the cpus ran since these ticks."""
-    after = cpu_ticks()
+def stolen_since(before, cpu=""):
+    """The part of what it ran, or they, since these ticks."""
+    after = cpu_ticks(cpu)
     return (after[0] - before[0]) / max(after[1] - before[1], 1)
 
 

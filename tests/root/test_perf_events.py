@@ -113,16 +113,17 @@ def one_cpu_of_several():
     if len(cpus) < 2:
         skip("there is one cpu; a machine with two would run this")
     burn, path, stats = os.path.join(WORKLOADS, "burn"), temp_path("x.jfr"), temp_path("stats.json")
-    other, before = start(["taskset", "-c", cpus[0], burn, 60]), cpu_ticks()
+    other, before = start(["taskset", "-c", cpus[0], burn, 60]), cpu_ticks(cpus[1])
     said = hostprof("record", "-a", "--cpu", cpus[1], "-F", 499, "-o", path, "--stats", stats, "--",
                     "taskset", "-c", cpus[1], burn, 1).out
+    stolen = stolen_since(before, cpus[1])
     ran = int(expect_match(r"cpu_ns (\d+)", said).group(1))
     lines = [line for line in collapsed(path, "--event", "cpu", "--total") if line.process.startswith("burn-")]
-    print(f"# it ran {ran / 1e9:.3f} s, and {total(lines) / 1e9:.3f} s were sampled")
+    print(f"# it ran {ran / 1e9:.3f} s, and {total(lines) / 1e9:.3f} s were sampled; {100 * stolen:.0f} % were stolen")
     expect_equal(total(of_pid(lines, other.pid)), 0, "samples of the other cpu")
     with open(stats, encoding="utf-8") as figures:
         expect_equal(json.load(figures)["capture"]["cpus"], 1, "cpus in --stats")
-    need_own_cpus(stolen_since(before), "how long it ran")
+    need_own_cpus(stolen, "how long it ran")
     expect(abs(total(lines) - ran) < max(ran / 10, 20e6), f"it ran {ran} ns, and {total(lines)} were sampled")
 
 

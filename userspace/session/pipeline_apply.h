@@ -12,9 +12,9 @@ bool pipeline_apply_in_turn(struct pipeline *pipeline, uint64_t watermark_ns);
 
 /* Of samples that wait for their turn, or for their threads to come back. */
 uint64_t pipeline_held_bytes(const struct pipeline *pipeline);
-/* Is more held back than its share of the memory, and than there is room for besides? Then neither order, nor symbols, nor copies of stacks are waited for. */
+/* Is more held back than its share of the memory, and than there is room for besides? Then neither order nor symbols are waited for. */
 bool pipeline_queue_is_full(const struct pipeline *pipeline);
-/* And so much more that rings are to fill up rather than this: what they have no room for is lost, and counted. */
+/* And so much more that copies of stacks go, and rings are to fill up rather than this: what they have no room for is lost, and counted. */
 bool pipeline_queue_overflows(const struct pipeline *pipeline);
 
 /* Is SAMPLE one of -e safepoint? */

@@ -43,10 +43,13 @@ static struct wire_sample *try_now(struct pipeline *pipeline, const struct wire_
 	return unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth);
 }
 
-/* MISS is to be held until its walk can be finished; where there is no room for it the stack ends as BPF has left it. */
+/*
+ * MISS is to be held until its walk can be finished; where there is no room for it the stack ends as BPF has left it. Not as soon as the
+ * queue is full: samples are applied early then, and the walk of each that goes is finished first.
+ */
 static void hold_miss(struct pipeline *pipeline, struct wire_miss **miss)
 {
-	if (!*miss || !pipeline_queue_is_full(pipeline))
+	if (!*miss || !pipeline_queue_overflows(pipeline))
 		return;
 	free(TAKE_PTR(*miss));
 	pipeline->misses_no_room++;

@@ -182,7 +182,7 @@ static void finishing_can_wait(void **state)
 	assert_non_null(strstr(noted(), "finish 1"));
 }
 
-/* Where too much is held back a copy of a stack is not kept until its walk can be finished: the stack ends where BPF has left it. */
+/* Where far too much is held back a copy of a stack is not kept until its walk can be finished: the stack ends where BPF has left it. */
 static void copies_need_room(void **state)
 {
 	struct fixture *f = *state;
@@ -194,18 +194,24 @@ static void copies_need_room(void **state)
 	pipeline_drain(&f->pipeline);
 	assert_int_equal(f->pipeline.misses_no_room, 0);
 	assert_non_null(merge_peek(&f->pipeline.queue)->miss);
-	put_resumed(f, 2, PID_A, true);
+	/* Full, but no more than that. */
 	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes - 1;
+	assert_true(pipeline_queue_is_full(&f->pipeline));
+	put_resumed(f, 2, PID_A, true);
+	pipeline_drain(&f->pipeline);
+	assert_int_equal(f->pipeline.misses_no_room, 0);
+	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes / 2 - 1;
+	put_resumed(f, 3, PID_A, true);
 	pipeline_drain(&f->pipeline);
 	assert_int_equal(f->pipeline.misses_no_room, 1);
-	assert_int_equal(f->pipeline.queue.heap.len, 2);
-	assert_int_equal(f->pipeline.queue.again_count, 1);
+	assert_int_equal(f->pipeline.queue.heap.len, 3);
+	assert_int_equal(f->pipeline.queue.again_count, 2);
 	noted();
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_int_equal(f->pipeline.profile.samples.len, 2);
+	assert_int_equal(f->pipeline.profile.samples.len, 3);
 	/* What waits for its thread is held back, too. */
-	f->pipeline.spans.bytes = f->pipeline.plan.queue_bytes + 1;
-	put_resumed(f, 3, PID_A, true);
+	f->pipeline.spans.bytes = 2 * f->pipeline.plan.queue_bytes + 1;
+	put_resumed(f, 4, PID_A, true);
 	pipeline_drain(&f->pipeline);
 	assert_int_equal(f->pipeline.misses_no_room, 2);
 	f->pipeline.spans.bytes = 0;

@@ -110,6 +110,8 @@ PUMPS = [
     Mutant("queue: another place's stack", QUEUE, " || known->top != miss->copy_at + miss->copy_bytes", "", QUEUED),
     Mutant("queue: what is compared is not there whole", QUEUE, "if (!entry.shared)\n\t\t*stack", "*stack", QUEUED),
     Mutant("queue: the end of another record", QUEUE, "queue->data + entry.shared_end - entry.shared", "queue->data + entry.shared_end", QUEUED),
+    Mutant("queue: the heap ends a stack", QUEUE, ".end = at + sizeof(entry) + copy_end(miss),", ".end = at + sizeof(entry) + len,", QUEUED),
+    Mutant("queue: nothing is behind a stack", QUEUE, "entry.behind = (uint32_t)(len - copy_end(miss));", "", QUEUED),
     Mutant("queue: small copies, too", QUEUE, " && miss->copy_bytes >= LEAST_BYTES", "", QUEUED),
     Mutant("queue: a length is believed", QUEUE, "miss_check(record, len) == 0 && ", "len >= sizeof(*miss) && ", QUEUED),
     Mutant("queue: stacks of what was taken", QUEUE, "\tmemset(queue->stacks, 0, sizeof(queue->stacks));\n", "", QUEUED),

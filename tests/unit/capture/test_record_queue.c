@@ -84,6 +84,20 @@ static struct wire_miss *make_like(const struct wire_miss *from, uint32_t bytes,
 	return miss;
 }
 
+/* So many bytes of the heap behind MISS's copy of the stack. */
+static struct wire_miss *add_heap(struct wire_miss *miss, uint32_t bytes)
+{
+	uint32_t size = miss->size;
+
+	miss = xrealloc(miss, size + bytes);
+	miss->size += bytes;
+	miss->heap_bytes = miss->heap[0].bytes = bytes;
+	miss->heap_count = 1;
+	for (uint32_t i = 0; i < bytes; i++)
+		((uint8_t *)miss)[size + i] = (uint8_t)rand();
+	return miss;
+}
+
 /* What the queue grew by. */
 static size_t push_miss(struct wire_miss *miss)
 {
@@ -147,6 +161,24 @@ static void stacks_that_end_alike(void **state)
 	assert_in_range(push_miss(longer), 5024, 6500);
 	assert_in_range(push_miss(shorter), 19999, 21500);
 	assert_in_range(push_miss(same), HEAD + sizeof(struct wire_miss), 1024);
+	expect_all();
+}
+
+/* What is behind a stack is not its end: neither of the one that is compared to, nor of the one that is like it. */
+static void stacks_with_heap_behind(void **state)
+{
+	struct wire_miss *first = make_miss(7, TOP, BYTES);
+	struct wire_miss *more = make_like(first, BYTES, BYTES - 1024);
+	struct wire_miss *other = make_miss(8, TOP, BYTES);
+	struct wire_miss *none = make_like(other, BYTES, BYTES - 1024);
+	struct wire_miss *both = make_like(other, BYTES, BYTES - 1024);
+
+	(void)state;
+	push_miss(first);
+	assert_in_range(push_miss(add_heap(more, 4096)), 4096, 6500);
+	push_miss(add_heap(other, 16384));
+	assert_in_range(push_miss(none), 1024, 2500);
+	assert_in_range(push_miss(add_heap(both, 12347)), 12347, 15000);
 	expect_all();
 }
 
@@ -226,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(records_of_any_length, setup, teardown),
 		cmocka_unit_test_setup_teardown(stacks_that_end_alike, setup, teardown),
+		cmocka_unit_test_setup_teardown(stacks_with_heap_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_stack, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_shared, setup, teardown),
 		cmocka_unit_test_setup_teardown(records_that_lie, setup, teardown),

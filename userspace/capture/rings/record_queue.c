@@ -18,9 +18,10 @@
 
 /* Before each record's own bytes, which are padded to 8. */
 struct entry {
-	uint64_t len;	     /* of the whole record */
-	uint32_t shared;     /* so many bytes at its end are others' */
+	uint32_t len;	     /* of the whole record */
+	uint32_t shared;     /* so many of its bytes are others' */
 	uint32_t shared_end; /* where those end in the queue */
+	uint32_t behind;     /* so many of its own stand behind them: what was copied of the heap */
 };
 
 static size_t padded(size_t len)
@@ -59,6 +60,12 @@ static size_t find_shared(struct record_queue *queue, const struct wire_miss *mi
 	return len >= miss->copy_bytes / 2 ? len : 0;
 }
 
+/* Of a miss: where its copy of the stack ends. */
+static size_t copy_end(const struct wire_miss *miss)
+{
+	return sizeof(*miss) + miss->copy_bytes;
+}
+
 static bool is_large_miss(const void *record, size_t len)
 {
 	const struct wire_miss *miss = record;
@@ -70,33 +77,39 @@ static bool is_large_miss(const void *record, size_t len)
 
 static void push(struct record_queue *queue, const struct entry *entry, const void *record)
 {
-	size_t own = entry->len - entry->shared, len = queue->len;
+	const uint8_t *bytes = record;
+	size_t own = entry->len - entry->shared, len = queue->len, before = own - entry->behind;
+	uint8_t *to;
 
 	queue->data = vec_grow(queue->data, &queue->room, len + sizeof(*entry) + padded(own), 1);
-	memcpy(queue->data + len, entry, sizeof(*entry));
-	memcpy(queue->data + len + sizeof(*entry), record, own);
+	to = queue->data + len;
+	memcpy(to, entry, sizeof(*entry));
+	memcpy(to + sizeof(*entry), bytes, before);
+	memcpy(to + sizeof(*entry) + before, bytes + before + entry->shared, entry->behind);
 	queue->len = len + sizeof(*entry) + padded(own);
 }
 
 static void push_miss(struct record_queue *queue, const struct wire_miss *miss, size_t len)
 {
 	struct queued_stack *stack = stack_of(queue, miss);
-	struct entry entry = { .len = len, .shared = (uint32_t)find_shared(queue, miss) };
+	struct entry entry = { .len = (uint32_t)len, .shared = (uint32_t)find_shared(queue, miss) };
 	size_t at = queue->len;
 
-	if (entry.shared)
+	if (entry.shared) {
 		entry.shared_end = (uint32_t)stack->end;
+		entry.behind = (uint32_t)(len - copy_end(miss));
+	}
 	push(queue, &entry, miss);
 	if (!entry.shared)
 		*stack = (struct queued_stack){ .tid = miss->tid,
 						.top = miss->copy_at + miss->copy_bytes,
-						.end = at + sizeof(entry) + len,
+						.end = at + sizeof(entry) + copy_end(miss),
 						.len = miss->copy_bytes };
 }
 
 void record_queue_push(struct record_queue *queue, const void *record, size_t len)
 {
-	const struct entry entry = { .len = len };
+	const struct entry entry = { .len = (uint32_t)len };
 
 	if (is_large_miss(record, len))
 		push_miss(queue, record, len);
@@ -108,7 +121,7 @@ void record_queue_give(const struct record_queue *queue,
 		       void (*fn)(const void *record, size_t len, void *data), void *data)
 {
 	_cleanup_free_ uint8_t *whole = NULL;
-	size_t room = 0, own;
+	size_t room = 0, own, before;
 
 	for (size_t at = 0; at < queue->len; at += sizeof(struct entry) + padded(own)) {
 		const uint8_t *record = queue->data + at + sizeof(struct entry);
@@ -117,10 +130,12 @@ void record_queue_give(const struct record_queue *queue,
 		memcpy(&entry, queue->data + at, sizeof(entry));
 		own = entry.len - entry.shared;
 		if (entry.shared) {
+			before = own - entry.behind;
 			whole = vec_grow(whole, &room, entry.len, 1);
-			memcpy(whole, record, own);
-			memcpy(whole + own, queue->data + entry.shared_end - entry.shared,
+			memcpy(whole, record, before);
+			memcpy(whole + before, queue->data + entry.shared_end - entry.shared,
 			       entry.shared);
+			memcpy(whole + before + entry.shared, record + before, entry.behind);
 			record = whole;
 		}
 		fn(record, entry.len, data);

@@ -48,7 +48,7 @@ enum wire_rule_kind {
 	 */
 	WIRE_RULE_FP,
 	/*
-	 * Go's runtime.morestack on the thread's own stack, and before 1.21 mcall, systemstack and asmcgocall: the goroutine that was left is
+	 * Go's runtime.morestack, mcall and systemstack on the thread's own stack, and before 1.21 asmcgocall: the goroutine that was left is
 	 * m.curg (native/goroutine.h). ra_slot is how many words below %fs the thread's g is, cfa_offset where curg is in m,
 	 * rbp_slot the word of a g that has its sched.bp, cfa_add an enum wire_left. Where there is none, as FP.
 	 */
@@ -56,8 +56,15 @@ enum wire_rule_kind {
 	WIRE_RULE_KIND_COUNT
 };
 
-/* By what a goroutine's stack was left for the thread's own. */
-enum wire_left { WIRE_LEFT_BY_MORESTACK, WIRE_LEFT_BY_MCALL, WIRE_LEFT_BY_SYSTEMSTACK };
+/* By what a goroutine's stack was left for the thread's own. FRAMED: with a frame of its own. */
+enum wire_left {
+	WIRE_LEFT_BY_MORESTACK,
+	WIRE_LEFT_BY_MCALL,
+	WIRE_LEFT_BY_SYSTEMSTACK,
+	WIRE_LEFT_BY_MCALL_FRAMED,
+	WIRE_LEFT_BY_SYSTEMSTACK_FRAMED,
+	WIRE_LEFT_COUNT
+};
 
 /* Where a register of the caller is: at CFA - 8 * slot. */
 #define WIRE_SLOT_SAME	   0	  /* it is still in the register */

@@ -107,6 +107,16 @@ struct mm_struct {
 	unsigned long start_stack;
 	unsigned long end_code;
 	unsigned long exec_vm; /* pages of executable mappings */
+	unsigned long flags;   /* until Linux 6.17 */
+};
+
+/* From Linux 6.18 on. */
+typedef struct {
+	unsigned long __mm_flags[1];
+} mm_flags_t;
+
+struct mm_struct___bits {
+	mm_flags_t flags;
 };
 
 /* kernel/sched/sched.h */

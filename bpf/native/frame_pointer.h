@@ -172,13 +172,9 @@ static inline enum unwind_verdict frame_pointer_return(struct unwind_cursor *c,
 	return frame_pointer_leave(c, pc, at + 8, c->fp);
 }
 
-/*
- * The step from code that has put the stack pointer on another stack (WIRE_RULE_FP): the frame may
- * be anywhere. A chain that runs in circles ends with the frames.
- */
-static inline enum unwind_verdict frame_pointer_switch(struct unwind_cursor *c,
-						       struct unwind_memory *memory,
-						       const struct wire_rule *rule)
+/* Code that has put the stack pointer on another stack: the frame may be anywhere. A chain that runs in circles ends with the frames. */
+static inline enum unwind_verdict frame_pointer_follow(struct unwind_cursor *c,
+						       struct unwind_memory *memory)
 {
 	wire_u64 fp = c->fp, pc;
 
@@ -187,11 +183,19 @@ static inline enum unwind_verdict frame_pointer_switch(struct unwind_cursor *c,
 		return cursor_stop(c, UNWIND_DONE);
 	if ((fp & 7) || !cursor_is_user(fp))
 		return cursor_stop(c, UNWIND_FP_BAD);
-	if (rule->cfa_add)
-		return frame_pointer_return(c, memory);
 	if (cursor_load(c, memory, fp + 8, &pc) || cursor_load(c, memory, fp, &c->fp))
 		return UNWIND_STOP;
 	return frame_pointer_leave(c, pc, fp + 16, c->fp);
+}
+
+/* The step from such code (WIRE_RULE_FP). */
+static inline enum unwind_verdict frame_pointer_switch(struct unwind_cursor *c,
+						       struct unwind_memory *memory,
+						       const struct wire_rule *rule)
+{
+	if (!rule->cfa_add || !c->fp || (c->fp & 7) || !cursor_is_user(c->fp))
+		return frame_pointer_follow(c, memory);
+	return frame_pointer_return(c, memory);
 }
 
 #endif

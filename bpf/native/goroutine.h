@@ -2,9 +2,11 @@
 /*
  * From the thread's own stack back to the goroutine that was left for it (runtime/asm_amd64.s, morestack, mcall, systemstack and asmcgocall;
  * runtime2.go, g, m and gobuf; Go 1.19 to 1.26). Each writes where the goroutine stands to g.sched. morestack clears %rbp and
- * calls newstack(), which copies the stack or lets another goroutine run; mcall lets one run at once. Then m.curg becomes 0:
- * what follows is the scheduler's time and nobody else's, and its stack begins here, as Go's own tracebacks have it
- * (traceback.go, topofstack()). From 1.21 on frame pointers lead from all but morestack to who called them.
+ * calls newstack(), which copies the stack or lets another goroutine run; mcall lets one run at once. Then m.curg becomes 0, and soon
+ * another one: what follows is the scheduler's time and nobody else's, and its stack begins here, as Go's own tracebacks have it
+ * (traceback.go, topofstack()). From 1.21 on frame pointers lead from all but morestack to who called them; but the goroutine that
+ * mcall has left runs elsewhere then, and has another stack there; and one that waits for the garbage collector in systemstack may
+ * get another. From 1.25 on mcall clears %rbp.
  */
 #ifndef HOSTPROF_BPF_NATIVE_GOROUTINE_H
 #define HOSTPROF_BPF_NATIVE_GOROUTINE_H
@@ -31,6 +33,16 @@ static inline bool goroutine_current(struct unwind_cursor *c, struct unwind_memo
 	       !memory_read_stack(memory, g, 8, *g + curg);
 }
 
+/* systemstack's own frame: sched.sp points to it, and goes along where the garbage collector moves the stack meanwhile. */
+static inline bool goroutine_read_frame(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 *words = c->context, at = words[GOROUTINE_SP];
+
+	words[GOROUTINE_SP] = at + 16;
+	return !memory_read_stack(memory, &words[GOROUTINE_FP], 8, at) &&
+	       !memory_read_stack(memory, &words[GOROUTINE_PC], 8, at + 8);
+}
+
 static inline bool goroutine_read(struct unwind_cursor *c, struct unwind_memory *memory,
 				  wire_u32 bp_slot, wire_u32 left)
 {
@@ -40,6 +52,8 @@ static inline bool goroutine_read(struct unwind_cursor *c, struct unwind_memory 
 			      words[GOROUTINE_G] + GOROUTINE_SCHED) ||
 	    memory_read_stack(memory, &words[GOROUTINE_FP], 8, words[GOROUTINE_G] + 8ULL * bp_slot))
 		return false;
+	if (left == WIRE_LEFT_BY_SYSTEMSTACK_FRAMED)
+		return goroutine_read_frame(c, memory);
 	if (left != WIRE_LEFT_BY_SYSTEMSTACK)
 		return true;
 	/* systemstack and asmcgocall themselves still are on the goroutine's stack (gosave_systemstack_switch), and have no frame. */
@@ -58,8 +72,8 @@ static inline bool goroutine_called(struct unwind_cursor *c, struct unwind_memor
 	return target && target - c->pc + GOROUTINE_NEAR < 2 * GOROUTINE_NEAR;
 }
 
-/* UNKNOWN: it cannot be read, or is no goroutine that called this function. */
-enum goroutine_found { GOROUTINE_FOUND, GOROUTINE_NONE, GOROUTINE_UNKNOWN };
+/* OTHER: one that has not called this function. UNKNOWN: it cannot be read. */
+enum goroutine_found { GOROUTINE_FOUND, GOROUTINE_NONE, GOROUTINE_OTHER, GOROUTINE_UNKNOWN };
 
 /* A moment later it is another one, as is what lies on a stack. */
 static inline enum goroutine_found goroutine_find(struct unwind_cursor *c,
@@ -70,9 +84,9 @@ static inline enum goroutine_found goroutine_find(struct unwind_cursor *c,
 		return GOROUTINE_UNKNOWN;
 	if (!c->context[GOROUTINE_G])
 		return GOROUTINE_NONE;
-	return goroutine_read(c, memory, bp_slot, left) && goroutine_called(c, memory)
-		       ? GOROUTINE_FOUND
-		       : GOROUTINE_UNKNOWN;
+	if (!goroutine_read(c, memory, bp_slot, left))
+		return GOROUTINE_UNKNOWN;
+	return goroutine_called(c, memory) ? GOROUTINE_FOUND : GOROUTINE_OTHER;
 }
 
 #ifdef __bpf__
@@ -87,6 +101,11 @@ UNWIND_ALONE(enum goroutine_found, goroutine_find,
 
 #endif
 
+static inline bool goroutine_is_left_for_good(const struct wire_rule *rule)
+{
+	return rule->cfa_add == WIRE_LEFT_BY_MCALL || rule->cfa_add == WIRE_LEFT_BY_MCALL_FRAMED;
+}
+
 /* Of a thread that has left a goroutine, and knows none, or not which. */
 static inline enum unwind_verdict goroutine_without(struct unwind_cursor *c,
 						    struct unwind_memory *memory,
@@ -94,11 +113,11 @@ static inline enum unwind_verdict goroutine_without(struct unwind_cursor *c,
 						    enum goroutine_found found)
 {
 	if (rule->cfa_add == WIRE_LEFT_BY_MORESTACK)
-		return found == GOROUTINE_NONE ? frame_pointer_switch(c, memory, rule)
-					       : cursor_stop(c, UNWIND_NO_START);
-	if (rule->cfa_add == WIRE_LEFT_BY_MCALL && found == GOROUTINE_NONE)
+		return cursor_stop(c, found == GOROUTINE_NONE ? UNWIND_DONE : UNWIND_NO_START);
+	if (goroutine_is_left_for_good(rule) && found != GOROUTINE_UNKNOWN)
 		return cursor_stop(c, UNWIND_DONE);
-	return frame_pointer_return(c, memory);
+	return rule->cfa_add >= WIRE_LEFT_BY_MCALL_FRAMED ? frame_pointer_follow(c, memory)
+							  : frame_pointer_return(c, memory);
 }
 
 static inline enum unwind_verdict goroutine_step(struct unwind_cursor *c,

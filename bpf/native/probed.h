@@ -28,6 +28,8 @@
 #define PROBED_RET		16
 /* kernel/events/uprobes.c, UPROBE_XOL_SLOT_BYTES */
 #define PROBED_COPY_BYTES 128
+/* MMF_HAS_UPROBES: include/linux/sched/coredump.h, mm_types.h from Linux 6.7 on */
+#define PROBED_FLAG (1UL << 19)
 
 #ifdef __bpf__
 
@@ -40,6 +42,19 @@ static __always_inline wire_u64 probed_trampoline(struct mm_struct *mm)
 		return 0;
 	area = mm->uprobes_state.xol_area;
 	return area ? area->vaddr : 0;
+}
+
+/* May a breakpoint in its code be a probe's? */
+static __always_inline bool probed_has_breakpoints(struct mm_struct *mm)
+{
+	struct mm_struct___bits *bits = (struct mm_struct___bits *)mm;
+	unsigned long flags = 0;
+
+	if (bpf_core_field_exists(bits->flags))
+		bpf_core_read(&flags, sizeof(flags), &bits->flags);
+	else if (bpf_core_field_exists(mm->flags))
+		flags = BPF_CORE_READ(mm, flags);
+	return flags & PROBED_FLAG;
 }
 
 /* The function entered last of those that have not returned; NULL: none. */

@@ -6,6 +6,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_USER_REGS_H
 #define HOSTPROF_BPF_SAMPLE_USER_REGS_H
 
+#include "native/probed.h"
 #include "sample/maps.h"
 #include "sample/space.h"
 
@@ -107,10 +108,12 @@ static __always_inline bool user_regs_begin_thread(const struct scratch *s)
  * A breakpoint lies in the place of an instruction that is probed. Until the kernel has found whose it is
  * (handle_swbp() in kernel/events/uprobes.c), which may be a turn of the scheduler later, pc is one byte behind it: at a function's
  * first instruction, `push %rbp`, where rows say that it was executed. The kernel does that itself then (push_emulate_op() in
- * arch/x86/kernel/uprobes.c), and pc is what it was before: what lies on the stack tells.
+ * arch/x86/kernel/uprobes.c), and pc is what it was before: what lies on the stack tells. In a process that has no probes such a
+ * byte is padding in front of a function (Go's, lld's).
  */
 static __always_inline void user_regs_leave_breakpoint(struct unwind_cursor *c,
-						       const struct pt_regs *regs)
+						       const struct pt_regs *regs,
+						       struct mm_struct *mm)
 {
 	wire_u64 pushed = 0;
 	wire_u8 code[2] = { 0 };
@@ -119,7 +122,8 @@ static __always_inline void user_regs_leave_breakpoint(struct unwind_cursor *c,
 		return;
 	bpf_probe_read_user(code, sizeof(code), (const void *)(regs->ip - 1));
 	/* Where pc is at a breakpoint the one before is padding. */
-	if (code[0] != COMPILED_BREAKPOINT || code[1] == COMPILED_BREAKPOINT)
+	if (code[0] != COMPILED_BREAKPOINT || code[1] == COMPILED_BREAKPOINT ||
+	    !probed_has_breakpoints(mm))
 		return;
 	bpf_probe_read_user(&pushed, sizeof(pushed), (const void *)regs->sp);
 	if (pushed != regs->bp && pushed != regs->bx)
@@ -143,7 +147,7 @@ static __always_inline enum unwind_reason user_regs_of_entry(struct scratch *s,
 		return UNWIND_NO_STACK;
 	user_regs_fill(&s->cursor, &s->regs);
 	s->cursor.exact = user_regs_are_exact(&s->regs);
-	user_regs_leave_breakpoint(&s->cursor, &s->regs);
+	user_regs_leave_breakpoint(&s->cursor, &s->regs, mm);
 	return UNWIND_DONE;
 }
 

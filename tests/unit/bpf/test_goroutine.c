@@ -81,14 +81,13 @@ static void whose_goroutine_has_gone(void **state)
 	begin();
 	world_stack[M + 0xb8 / 8] = 0;
 	expect_end(UNWIND_DONE);
-	/* Until Go 1.24 the thread's own frames are behind it. */
+	/* Until Go 1.24 %rbp still is the goroutine's, which may run elsewhere by now. */
 	begin();
 	world_stack[M + 0xb8 / 8] = 0;
 	world.fp = world_word(OTHER_FRAME);
 	world_stack[OTHER_FRAME] = world_word(OTHER_FRAME + 10);
 	world_stack[OTHER_FRAME + 1] = NATIVE_AT;
-	assert_int_equal(goroutine_step(&world, &world_memory, &rule), UNWIND_GO_ON);
-	assert_true(world.pc == NATIVE_AT && world.sp == world_word(OTHER_FRAME + 2));
+	expect_end(UNWIND_DONE);
 }
 
 /* No stack is made up for it, and none called whole. */
@@ -177,6 +176,67 @@ static void who_let_go_of_none(void **state)
 	assert_true(world.pc == BACK && world.sp == world_word(OTHER_FRAME - 2));
 }
 
+/* From Go 1.21 on mcall has a frame on the goroutine's stack, which is another one's as soon as that runs elsewhere. */
+static void who_has_let_go_of_it_for_good(void **state)
+{
+	const struct wire_rule framed = left_by(WIRE_LEFT_BY_MCALL_FRAMED),
+			       mcall = left_by(WIRE_LEFT_BY_MCALL);
+
+	(void)state;
+	begin();
+	assert_int_equal(goroutine_step(&world, &world_memory, &framed), UNWIND_GO_ON);
+	assert_true(world.pc == BACK && world.sp == world_word(FROM));
+	begin_with_its_frame();
+	world_stack[M + 0xb8 / 8] = 0;
+	assert_int_equal(goroutine_step(&world, &world_memory, &framed), UNWIND_STOP);
+	assert_int_equal(world.reason, UNWIND_DONE);
+	/* The next one is chosen already. */
+	for (int i = 0; i < 2; i++) {
+		begin_with_its_frame();
+		call(PC + 0x1000);
+		assert_int_equal(goroutine_step(&world, &world_memory, i ? &framed : &mcall),
+				 UNWIND_STOP);
+		assert_int_equal(world.reason, UNWIND_DONE);
+	}
+	/* Where nobody can say, its frame does. */
+	begin_with_its_frame();
+	world.tls = 0;
+	world_stack[OTHER_FRAME] = world_word(OTHER_FRAME + 10);
+	world_stack[OTHER_FRAME + 1] = NATIVE_AT;
+	assert_int_equal(goroutine_step(&world, &world_memory, &framed), UNWIND_GO_ON);
+	assert_true(world.pc == NATIVE_AT && world.fp == world_word(OTHER_FRAME + 10));
+	/* And from 1.25 on there is none. */
+	begin();
+	world.tls = 0;
+	assert_int_equal(goroutine_step(&world, &world_memory, &framed), UNWIND_STOP);
+	assert_int_equal(world.reason, UNWIND_DONE);
+}
+
+/* So has systemstack from 1.21 on: it is where the goroutine's stack is now, %rbp where that was. */
+static void whose_stack_was_moved(void **state)
+{
+	const struct wire_rule framed = left_by(WIRE_LEFT_BY_SYSTEMSTACK_FRAMED);
+
+	(void)state;
+	begin_with_its_frame();
+	world_stack[G + 8] = MORESTACK + 0x1000;
+	world_stack[FROM] = world_word(FROM + 9);
+	world_stack[FROM + 1] = BACK;
+	assert_int_equal(goroutine_step(&world, &world_memory, &framed), UNWIND_GO_ON);
+	assert_true(world.pc == BACK && world.sp == world_word(FROM + 2));
+	assert_true(world.fp == world_word(FROM + 9) && world.elsewhere);
+	/* Another's is not believed, nor that there is none: its frame is. */
+	for (int i = 0; i < 2; i++) {
+		begin();
+		world_stack[i ? M + 0xb8 / 8 : FROM + 1] = 0;
+		world.fp = world_word(OTHER_FRAME);
+		world_stack[OTHER_FRAME] = world_word(OTHER_FRAME + 10);
+		world_stack[OTHER_FRAME + 1] = NATIVE_AT;
+		assert_int_equal(goroutine_step(&world, &world_memory, &framed), UNWIND_GO_ON);
+		assert_true(world.pc == NATIVE_AT);
+	}
+}
+
 static int nothing_of_now(const void *data, uint64_t address, void *dst, size_t len)
 {
 	return address - HEAP_AT < sizeof(world_heap) ? world_read(data, address, dst, len)
@@ -216,10 +276,15 @@ static void another_rule(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whose_stack_grows),  cmocka_unit_test(whose_goroutine_has_gone),
-		cmocka_unit_test(what_is_not_known),  cmocka_unit_test(words_of_the_sample),
-		cmocka_unit_test(another_rule),	      cmocka_unit_test(who_let_go_of_it),
+		cmocka_unit_test(whose_stack_grows),
+		cmocka_unit_test(whose_goroutine_has_gone),
+		cmocka_unit_test(what_is_not_known),
+		cmocka_unit_test(words_of_the_sample),
+		cmocka_unit_test(another_rule),
+		cmocka_unit_test(who_let_go_of_it),
 		cmocka_unit_test(who_let_go_of_none),
+		cmocka_unit_test(who_has_let_go_of_it_for_good),
+		cmocka_unit_test(whose_stack_was_moved),
 	};
 
 	return cmocka_run_group_tests_name("goroutine_step", tests, NULL, NULL);

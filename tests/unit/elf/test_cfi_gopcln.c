@@ -20,10 +20,11 @@ static const struct {
 	{ "runtime.systemstack", 0xa0, 6, { 2, 1, 16, 0x1f, 0 } },
 	{ "runtime.mstart", 0xc0, 0, { 2, 0x20, 0 } }, /* of that name, but not assembly */
 	{ "runtime.morestack", 0xe0, 6, { 2, 0x40, 0 } },
-	{ "main.long", 0x120, 0, { 2, 2, 16, 0xfe, 0x1f, 15, 0x10, 0 } },
+	{ "runtime.mcall", 0x120, 6, { 2, 1, 16, 0x1f, 0 } },
+	{ "main.long", 0x140, 0, { 2, 2, 16, 0xfe, 0x1f, 15, 0x10, 0 } },
 };
 
-static const uint32_t text_end = 0x1200;
+static const uint32_t text_end = 0x1220;
 
 static void set_number(struct strbuf *sb, size_t at, uint64_t value, size_t bytes)
 {
@@ -97,9 +98,9 @@ static void frames_of_a_stripped_program(void **state)
 	assert_int_equal(frames_at(&f, CFI_TEXT + 0x60).kind, WIRE_RULE_NONE);
 	assert_int_equal(frames_at(&f, CFI_TEXT + 0x7f).kind, WIRE_RULE_NONE);
 	/* the same function in the next page */
-	assert_frame(frames_at(&f, CFI_TEXT + 0x111f), 16, 2);
-	assert_frame(frames_at(&f, CFI_TEXT + 0x1120), 8, 0);
-	assert_int_equal(frames_at(&f, CFI_TEXT + 0x1130).kind, WIRE_RULE_NONE);
+	assert_frame(frames_at(&f, CFI_TEXT + 0x113f), 16, 2);
+	assert_frame(frames_at(&f, CFI_TEXT + 0x1140), 8, 0);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x1150).kind, WIRE_RULE_NONE);
 	assert_int_equal(frames_at(&f, CFI_TEXT + 0x2000).kind, WIRE_RULE_NONE);
 }
 
@@ -221,6 +222,36 @@ static void a_goroutine_that_was_left(void **state)
 	assert_int_equal(frames_at(&f, CFI_TEXT + 0x104).cfa_add, WIRE_LEFT_BY_MORESTACK);
 }
 
+/* mcall has a frame there from 1.21 on, which is nobody's when the goroutine runs elsewhere. */
+static void a_goroutine_that_let_another_run(void **state)
+{
+	(void)state;
+	for (int curg = 0; curg < 2; curg++)
+		for (int frame = 0; frame < 2; frame++) {
+			_cleanup_frames_ struct frames f = { 0 };
+			struct wire_rule rule;
+			uint8_t *code;
+
+			open_morestack(&f, 0x20, curg);
+			code = memmem(f.elf.buf, f.elf.len, "\x48\x8b\x63\x38", 4);
+			assert_non_null(code);
+			code -= 0x100;
+			if (frame)
+				memcpy(code + 0x120, "\x55\x48\x89\xe5", 4);
+			memcpy(code + 0x128, "\x49\x8b\x66\x38\x50\x41\xff\xd4", 8);
+			reopen(&f);
+			rule = frames_at(&f, CFI_TEXT + 0x12f);
+			assert_int_equal(rule.kind, curg ? WIRE_RULE_GOROUTINE : WIRE_RULE_FP);
+			if (curg)
+				assert_int_equal(rule.cfa_add, frame ? WIRE_LEFT_BY_MCALL_FRAMED
+								     : WIRE_LEFT_BY_MCALL);
+			else
+				assert_int_equal(rule.cfa_add, !frame);
+			assert_int_equal(frames_at(&f, CFI_TEXT + 0x12b).kind, WIRE_RULE_FP);
+			assert_int_equal(frames_at(&f, CFI_TEXT + 0x130).kind, WIRE_RULE_FP);
+		}
+}
+
 static void a_goroutine_that_is_not_found(void **state)
 {
 	_cleanup_frames_ struct frames f = { 0 }, g = { 0 };
@@ -270,9 +301,9 @@ static void a_table_longer_than_most(void **state)
 	}
 	open_table(&f, &table, 0x55);
 	for (uint64_t i = 0; i < PAIRS; i++)
-		assert_frame(frames_at(&f, CFI_TEXT + 0x120 + 2 * i), i % 2 ? 16 : 8,
+		assert_frame(frames_at(&f, CFI_TEXT + 0x140 + 2 * i), i % 2 ? 16 : 8,
 			     i % 2 ? 2 : 0);
-	assert_int_equal(frames_at(&f, CFI_TEXT + 0x120 + 2 * PAIRS).kind, WIRE_RULE_NONE);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x140 + 2 * PAIRS).kind, WIRE_RULE_NONE);
 	for (size_t i = 1; i < f.rows.v.len; i++)
 		assert_true(f.rows.v.items[i].offset > f.rows.v.items[i - 1].offset);
 }
@@ -311,6 +342,7 @@ int main(void)
 		cmocka_unit_test(a_goroutine_that_grows),
 		cmocka_unit_test(a_goroutine_that_was_left),
 		cmocka_unit_test(a_goroutine_that_is_not_found),
+		cmocka_unit_test(a_goroutine_that_let_another_run),
 		cmocka_unit_test(a_switch_without_a_call),
 		cmocka_unit_test(a_table_longer_than_most),
 		cmocka_unit_test(a_base_that_does_not_fit),

@@ -119,12 +119,13 @@ static void functions_by_name(void **state)
 		{ "runtime.goexi", 0, 0, false },
 		{ "_rt0_amd64", WIRE_RULE_END, 0x1000, false },
 		{ "_rt0_amd64_linux", WIRE_RULE_END, 0x1000, false },
-		{ "runtime.clone.abi0", WIRE_RULE_END, 0x1000, true },
+		{ "runtime.systemstack.abi0", WIRE_RULE_FP, 0x1004, true },
 		{ "runtime.mcall", WIRE_RULE_FP, 0x1004, true },
 		{ "runtime.asmcgocall", WIRE_RULE_FP, 0x1004, true },
 		{ "runtime.asmcgocall_landingpad", WIRE_RULE_FP, 0x1004, true },
 		{ "runtime.morestack", WIRE_RULE_FP, 0x1004, false },
 		{ "runtime.sigreturn__sigaction", WIRE_RULE_SIGNAL, 0xfff, false },
+		{ "runtime.sigreturn", WIRE_RULE_SIGNAL, 0xfff, false },
 		{ "", 0, 0, false },
 	};
 

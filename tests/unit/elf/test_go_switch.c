@@ -41,6 +41,17 @@ static const struct made mcall_120 = CODE("\x49\x89\xc6"     /* mov %rax,%r14 */
 					  "\x50"	     /* push %rax */
 					  "\x41\xff\xd4");   /* call *%r12 */
 
+static const struct made mcall_121 = CODE("\x55\x48\x89\xe5" /* push %rbp; mov %rsp,%rbp */
+					  "\x49\x8b\x66\x38" /* mov 0x38(%r14),%rsp */
+					  "\x50"	     /* push %rax */
+					  "\x41\xff\xd4");   /* call *%r12 */
+
+static const struct made clone_126 = CODE("\x0f\x05"	     /* syscall */
+					  "\x89\x44\x24\x30" /* mov %eax,0x30(%rsp) */
+					  "\xc3"	     /* ret */
+					  "\x48\x89\xf4"     /* mov %rsi,%rsp */
+					  "\x41\xff\xd4");   /* call *%r12 */
+
 static const struct made asmcgocall_120 = CODE("\x48\x8b\x44\x24\x08" /* mov 0x8(%rsp),%rax */
 					       "\x48\x89\xe2"	      /* mov %rsp,%rdx */
 					       "\x48\x8b\x66\x38"     /* mov 0x38(%rsi),%rsp */
@@ -93,6 +104,7 @@ static void of_go_1_20(void **state)
 	assert_false(look(&s, "runtime.mcall", mcall_120));
 	assert_int_equal(s.mcall.start - TEXT, 7);
 	assert_int_equal(s.mcall.end - TEXT, 11);
+	assert_false(s.make_frames);
 	assert_false(look(&s, "runtime.asmcgocall.abi0", asmcgocall_120));
 	assert_int_equal(s.asmcgocall.start - TEXT, 12);
 	assert_int_equal(s.asmcgocall.end - TEXT, 26);
@@ -116,7 +128,15 @@ static void of_go_1_26(void **state)
 	(void)state;
 	look(&s, "runtime.systemstack", systemstack_126);
 	look(&s, "runtime.morestack", morestack_126_pie);
-	assert_int_equal(s.systemstack.start, s.systemstack.end);
+	look(&s, "runtime.mcall", mcall_121);
+	assert_int_equal(s.mcall.start - TEXT, 8);
+	assert_int_equal(s.mcall.end - TEXT, 12);
+	assert_true(s.make_frames);
+	look(&s, "runtime.clone.abi0", clone_126);
+	assert_int_equal(s.thread.start - TEXT, 7);
+	assert_int_equal(s.thread.end - TEXT, clone_126.len);
+	assert_int_equal(s.systemstack.start - TEXT, 15);
+	assert_int_equal(s.systemstack.end - TEXT, 17);
 	assert_int_equal(s.curg, 0xb8);
 	assert_int_equal(s.morestack.start - TEXT, 19);
 	assert_int_equal(s.g_slot, 2);
@@ -163,6 +183,8 @@ static void of_hostile_code(void **state)
 	look(&s, "runtime.mcall", CODE("\x41\xff\xd4\x49\x8b\x66\x38"));
 	look(&s, "runtime.systemstack", CODE("\xff\xd7\x48\x89\xdc"));
 	assert_true(s.mcall.end == 0 && s.systemstack.end == 0);
+	look(&s, "runtime.clone", CODE("\x48\x89\xf4\xc3"));
+	assert_int_equal(s.thread.end, 0);
 	/* curg: not in an m, not a word's place, cut */
 	look(&s, "runtime.systemstack", changed(systemstack_120, systemstack_120.len - 3, 0x11));
 	look(&s, "runtime.systemstack",

@@ -136,29 +136,37 @@ static void add_switches(const struct go_switch *s, struct cfi_roots *roots)
 {
 	const struct wire_rule frame = { .kind = WIRE_RULE_FP },
 			       callers = { .kind = WIRE_RULE_FP, .cfa_add = 1 },
+			       end = { .kind = WIRE_RULE_END },
 			       nosave = { .kind = WIRE_RULE_DEREF,
 					  .cfa_reg = DWARF_RSP,
 					  .cfa_offset = s->nosave_at,
 					  .cfa_add = 1,
 					  .ra_slot = 1 };
 	const bool has_goroutine = go_switch_has_goroutine(s);
-	struct wire_rule goroutine[WIRE_LEFT_BY_SYSTEMSTACK + 1];
+	const enum wire_left mcall = s->make_frames ? WIRE_LEFT_BY_MCALL_FRAMED
+						    : WIRE_LEFT_BY_MCALL,
+			     systemstack = s->make_frames ? WIRE_LEFT_BY_SYSTEMSTACK_FRAMED
+							  : WIRE_LEFT_BY_SYSTEMSTACK;
+	struct wire_rule goroutine[WIRE_LEFT_COUNT];
 
-	for (int left = 0; left <= WIRE_LEFT_BY_SYSTEMSTACK; left++)
+	for (int left = 0; left < WIRE_LEFT_COUNT; left++)
 		goroutine[left] = (struct wire_rule){ .kind = WIRE_RULE_GOROUTINE,
 						      .cfa_offset = (int32_t)s->curg,
 						      .cfa_add = (int16_t)left,
 						      .ra_slot = s->g_slot,
 						      .rbp_slot = s->bp_slot };
-	cfi_roots_add(roots, s->systemstack.start, s->systemstack.end,
-		      has_goroutine ? &goroutine[WIRE_LEFT_BY_SYSTEMSTACK] : &callers);
+	if (has_goroutine || !s->make_frames) {
+		cfi_roots_add(roots, s->systemstack.start, s->systemstack.end,
+			      has_goroutine ? &goroutine[systemstack] : &callers);
+		cfi_roots_add(roots, s->mcall.start, s->mcall.end,
+			      has_goroutine ? &goroutine[mcall] : &callers);
+	}
 	cfi_roots_add(roots, s->asmcgocall.start, s->asmcgocall.end,
 		      has_goroutine ? &goroutine[WIRE_LEFT_BY_SYSTEMSTACK] : &callers);
 	cfi_roots_add(roots, s->nosave.start, s->nosave.end, &nosave);
-	cfi_roots_add(roots, s->mcall.start, s->mcall.end,
-		      has_goroutine ? &goroutine[WIRE_LEFT_BY_MCALL] : &callers);
 	cfi_roots_add(roots, s->morestack.start, s->morestack.end,
 		      has_goroutine ? &goroutine[WIRE_LEFT_BY_MORESTACK] : &frame);
+	cfi_roots_add(roots, s->thread.start, s->thread.end, &end);
 }
 
 void cfi_gopcln_add_roots(const struct go_table *table, struct cfi_roots *roots)

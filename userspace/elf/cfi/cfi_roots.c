@@ -34,7 +34,6 @@ static const struct go_root {
 	{ "runtime.rt0_go", WIRE_RULE_END, false },
 	{ "_rt0_amd64_linux", WIRE_RULE_END, false },
 	{ "_rt0_amd64", WIRE_RULE_END, false },
-	{ "runtime.clone", WIRE_RULE_END, true },
 	{ "gogo", WIRE_RULE_END, false },
 	{ "runtime.systemstack", WIRE_RULE_FP, true },
 	{ "runtime.mcall", WIRE_RULE_FP, true },
@@ -46,6 +45,7 @@ static const struct go_root {
 	{ "time.now", WIRE_RULE_FP, true },
 	{ "runtime.morestack", WIRE_RULE_FP, false },
 	{ "runtime.sigreturn__sigaction", WIRE_RULE_SIGNAL, false },
+	{ "runtime.sigreturn", WIRE_RULE_SIGNAL, false }, /* Go 1.19 */
 };
 
 bool cfi_roots_is_go(struct elf_file *elf)

@@ -36,27 +36,36 @@ static int32_t number_at(const struct code *code, size_t at)
 	return number;
 }
 
+/* push %rbp; mov %rsp,%rbp */
+static bool makes_frame(const struct code *code)
+{
+	return FIND(code, 0, "\x55\x48\x89\xe5") == 0;
+}
+
 /*
  * Before 1.21 systemstack, mcall and asmcgocall save no frame pointer: from the end of the instruction that loads %rsp to that of the
  * call of what is to run there %rbp is still the caller's.
  */
 static void note_without_frame(struct go_code *ret, const struct code *code, size_t from, size_t to)
 {
-	if (FIND(code, 0, "\x55\x48\x89\xe5") != 0) /* push %rbp; mov %rsp,%rbp */
+	if (!makes_frame(code))
 		*ret = (struct go_code){ code->start + from, code->start + to };
 }
 
 /*
- * mov %rbx,%rsp; call *%rdi. Behind that the goroutine is looked for: mov 0x30(%rax),%rbx (g.m); mov m.curg(%rbx),%rax.
+ * mov %rbx,%rsp, from 1.21 on mov 0x38(%rdx),%rsp; call *%rdi. Behind that the goroutine is looked for: mov 0x30(%rax),%rbx (g.m); mov m.curg(%rbx),%rax.
  */
 static void look_at_systemstack(struct go_switch *s, const struct code *code)
 {
-	size_t load = FIND(code, 0, "\x48\x89\xdc"), call = FIND(code, load, "\xff\xd7");
+	const bool frame = makes_frame(code);
+	size_t load = frame ? FIND(code, 0, "\x48\x8b\x62\x38") + 1 : FIND(code, 0, "\x48\x89\xdc");
+	size_t call = FIND(code, load, "\xff\xd7");
 	size_t back = FIND(code, 0, "\x48\x8b\x58\x30\x48\x8b\x83");
 	int32_t curg = number_at(code, back + 7);
 
 	if (call < code->len)
-		note_without_frame(&s->systemstack, code, load + 3, call + 2);
+		s->systemstack = (struct go_code){ code->start + load + 3, code->start + call + 2 };
+	s->make_frames |= frame;
 	if (back < code->len && curg > 0 && curg < MAX_CURG && curg % 8 == 0)
 		s->curg = (uint32_t)curg;
 }
@@ -66,8 +75,10 @@ static void look_at_mcall(struct go_switch *s, const struct code *code)
 {
 	size_t load = FIND(code, 0, "\x49\x8b\x66\x38"), call = FIND(code, load, "\x41\xff\xd4");
 
-	if (call < code->len)
-		note_without_frame(&s->mcall, code, load + 4, call + 3);
+	if (call >= code->len)
+		return;
+	s->mcall = (struct go_code){ code->start + load + 4, code->start + call + 3 };
+	s->make_frames |= makes_frame(code);
 }
 
 /* Who is on the thread's stack already: mov %rdx,N(%rsp), which is where the return address lies; call *%rax, until mov %rsi,%rsp. */
@@ -136,6 +147,15 @@ static void look_at_morestack(struct go_switch *s, const struct code *code)
 	s->bp_slot = slot_of_bp(code);
 }
 
+/* ret, of who has made the thread; mov %rsi,%rsp: runtime/sys_linux_amd64.s. */
+static void look_at_clone(struct go_switch *s, const struct code *code)
+{
+	size_t child = FIND(code, 0, "\xc3\x48\x89\xf4");
+
+	if (child < code->len)
+		s->thread = (struct go_code){ code->start + child + 1, code->end };
+}
+
 bool go_is_called(const char *name, const char *wanted)
 {
 	size_t len = strlen(wanted);
@@ -151,6 +171,7 @@ static const struct {
 	{ "runtime.mcall", look_at_mcall },
 	{ "runtime.asmcgocall", look_at_asmcgocall },
 	{ "runtime.morestack", look_at_morestack },
+	{ "runtime.clone", look_at_clone },
 };
 
 bool go_switch_look(struct go_switch *s, const struct go_table *table,

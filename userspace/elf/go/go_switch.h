@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where Go's runtime stands on another stack than a goroutine's, and how that is found again, as the instructions of
- * systemstack, mcall, asmcgocall and morestack say (Go 1.19 to 1.26, runtime/asm_amd64.s). The code is somebody else's: what
+ * systemstack, mcall, asmcgocall, morestack and clone say (Go 1.19 to 1.26, runtime/asm_amd64.s). The code is somebody else's: what
  * comes out are numbers, of which none is taken that does not fit the rule it is for.
  */
 #ifndef HOSTPROF_ELF_GO_GO_SWITCH_H
@@ -14,8 +14,9 @@ struct go_code {
 };
 
 struct go_switch {
-	/* Of Go before 1.21: on another stack, and no frame pointer saved. */
+	/* On another stack than they were called on. asmcgocall: where no frame pointer was saved, as before Go 1.21. */
 	struct go_code systemstack, mcall, asmcgocall;
+	bool make_frames; /* from 1.21 on systemstack and mcall do */
 	/* Of these, too: asmcgocall that finds itself on the thread's stack, and keeps there, so far above %rsp, where it was called. */
 	struct go_code nosave;
 	uint8_t nosave_at;
@@ -24,6 +25,8 @@ struct go_switch {
 	 * goroutine in m.curg.
 	 */
 	struct go_code morestack;
+	/* clone, where the new thread goes on: nobody called it. */
+	struct go_code thread;
 	uint32_t curg;	 /* where that is in m; 0: not known */
 	uint8_t g_slot;	 /* words from where %fs points down to the thread's g; 0: not known */
 	uint8_t bp_slot; /* words from a g's beginning to its sched.bp; 0: not known */

@@ -37,7 +37,7 @@ MUTANTS = [
     Mutant("ahead: not at the leaf", LEAF, "if (ahead_find(c, memory, &rule)) {", "if (0) {", WALKS),
     Mutant("ahead: only at the leaf", UNWIND, "if (!ahead_is_known(c, memory, &rule))", "if (1)", WALKS),
     Mutant("a call by a register is none", CALL, "(p[-2] == 0xff && (p[-1] & 0x38) == 0x10)", "0", ["test_stub_scan"]),
-    Mutant("switch: the frame pointer's own word", POINTER, "if (rule->cfa_add)", "if (0)", SWITCHES),
+    Mutant("switch: the frame pointer's own word", POINTER, "if (!rule->cfa_add || ", "if (1 || ", SWITCHES),
     Mutant("switch: any call", POINTER, "target && c->pc - target < FRAME_POINTER_BYTES", "1", SWITCHES),
     Mutant("switch: no call", "bpf/native/leaf_call.h", " || c->code[0] != 0xe8)\n\t\treturn 0;", ")\n\t\treturn 0;", SWITCHES),
     Mutant("switch: fewer words", POINTER, "#define FRAME_POINTER_WORDS 64", "#define FRAME_POINTER_WORDS 63", SWITCHES),

@@ -31,7 +31,7 @@ MUTANTS = [
     Mutant("goroutine: it is never found", CFI, "has_goroutine ? &goroutine[WIRE_LEFT_BY_MORESTACK] : &frame", "&frame", LOOKED),
     Mutant("goroutine: it is looked for without its places", CFI, "has_goroutine ? &goroutine[WIRE_LEFT_BY_MORESTACK] : &frame", "&goroutine[WIRE_LEFT_BY_MORESTACK]", LOOKED),
     Mutant("goroutine: one that has gone", STEP, "if (!c->context[GOROUTINE_G])", "if (0)", STEPPED),
-    Mutant("goroutine: whoever wrote where it stands", STEP, "&& goroutine_called(c, memory)\n", "\n", STEPPED),
+    Mutant("goroutine: whoever wrote where it stands", STEP, "return goroutine_called(c, memory) ? GOROUTINE_FOUND : GOROUTINE_OTHER;", "return GOROUTINE_FOUND;", STEPPED),
     Mutant("goroutine: a call of anything near", STEP, "< 2 * GOROUTINE_NEAR;", "< 20 * GOROUTINE_NEAR;", STEPPED),
     Mutant("goroutine: words of now", STEP, "!memory_read_stack(memory, g, 8, c->tls", "!memory_read(memory, g, 8, c->tls", STEPPED),
     Mutant("goroutine: without one the stack is whole", STEP, "found == GOROUTINE_NONE ? UNWIND_DONE : UNWIND_NO_START", "UNWIND_DONE", STEPPED),

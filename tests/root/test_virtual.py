@@ -24,6 +24,8 @@ SAMPLES = int(os.environ.get("HOSTPROF_SAMPLES") or 3000)
 # To the program: objects are made and collected.
 # In the first moments userspace finishes more walks.
 MOST_MOVING_SHORT = 0.02
+# And carriers look for work again that waited for a cpu while hostprof began (seen: 1.7 to 4.1 %).
+MOST_CARRIERS_SHORT = 0.08
 MOVES = "-Dallocating=true"
 # To the program: thrice the work at the leaf, where the way there and back is the interpreter's.
 LONGER = "-Drounds=12000"
@@ -174,7 +176,7 @@ def from_the_first_sample():
         add_figures(row, read_json(stats))
     row.show("JDK 25, moments")
     expect(row.kinds.total() >= SAMPLES // 2, f"only {row.kinds.total()} samples of carriers")
-    judge(row, "JDK 25, moments", most_cut=MOST_CUT_SHORT, most_moving=MOST_MOVING_SHORT)
+    judge(row, "JDK 25, moments", most_cut=MOST_CUT_SHORT, most_moving=MOST_MOVING_SHORT, most_carriers=MOST_CARRIERS_SHORT)
 
 
 @test

@@ -290,7 +290,7 @@ class Row:
         print(f"# {name}: {kinds}; {self.frozen_frames} frames in the heap; {self.at_leaf} of {self.mounted} at the leaf; "
               f"{dict(self.reasons.most_common(8))}; allowed {dict(self.allowed)}")
 
-    def faults(self, most_cut=MOST_CUT, most_moving=MOST_MOVING):
+    def faults(self, most_cut=MOST_CUT, most_moving=MOST_MOVING, most_carriers=MOST_CARRIERS):
         """Why what came cannot be."""
         samples, bad = self.kinds.total(), self.kinds["bad"]
         if bad > gates.most_bad(samples):
@@ -303,6 +303,6 @@ class Row:
             yield f"{self.kinds['moving']} of {samples} have frames that move"
         if self.frozen_frames < samples:
             yield f"only {self.frozen_frames} frames were read in the heap: this proves nothing"
-        if self.kinds["carrier"] > MOST_CARRIERS * samples:
+        if self.kinds["carrier"] > most_carriers * samples:
             yield f"{self.kinds['carrier']} of {samples} stacks are without a virtual thread"
         yield from over_allowance(self.allowed, samples)

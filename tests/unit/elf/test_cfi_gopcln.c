@@ -182,6 +182,15 @@ static void open_morestack(struct frames *f, uint32_t load, bool has_curg)
 	reopen(f);
 }
 
+/* The code again, where %rsp is loaded at 0x20 of morestack. */
+static uint8_t *code_with_morestack(const struct frames *f)
+{
+	uint8_t *load = memmem(f->elf.buf, f->elf.len, "\x48\x8b\x63\x38", 4);
+
+	assert_non_null(load);
+	return load - 0x100;
+}
+
 static void a_goroutine_that_grows(void **state)
 {
 	_cleanup_frames_ struct frames f = { 0 };
@@ -210,9 +219,7 @@ static void a_goroutine_that_was_left(void **state)
 
 	(void)state;
 	open_morestack(&f, 0x20, true);
-	code = memmem(f.elf.buf, f.elf.len, "\x48\x8b\x63\x38", 4);
-	assert_non_null(code);
-	code -= 0x100;
+	code = code_with_morestack(&f);
 	memcpy(code + 0xb4, "\x48\x89\xdc\xff\xd7", 5);
 	reopen(&f);
 	rule = frames_at(&f, CFI_TEXT + 0xb7);
@@ -233,9 +240,7 @@ static void a_goroutine_that_let_another_run(void **state)
 			uint8_t *code;
 
 			open_morestack(&f, 0x20, curg);
-			code = memmem(f.elf.buf, f.elf.len, "\x48\x8b\x63\x38", 4);
-			assert_non_null(code);
-			code -= 0x100;
+			code = code_with_morestack(&f);
 			if (frame)
 				memcpy(code + 0x120, "\x55\x48\x89\xe5", 4);
 			memcpy(code + 0x128, "\x49\x8b\x66\x38\x50\x41\xff\xd4", 8);

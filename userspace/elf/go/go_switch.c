@@ -58,13 +58,14 @@ static void note_without_frame(struct go_code *ret, const struct code *code, siz
 static void look_at_systemstack(struct go_switch *s, const struct code *code)
 {
 	const bool frame = makes_frame(code);
-	size_t load = frame ? FIND(code, 0, "\x48\x8b\x62\x38") + 1 : FIND(code, 0, "\x48\x89\xdc");
-	size_t call = FIND(code, load, "\xff\xd7");
+	size_t loaded =
+		frame ? FIND(code, 0, "\x48\x8b\x62\x38") + 4 : FIND(code, 0, "\x48\x89\xdc") + 3;
+	size_t call = FIND(code, loaded, "\xff\xd7");
 	size_t back = FIND(code, 0, "\x48\x8b\x58\x30\x48\x8b\x83");
 	int32_t curg = number_at(code, back + 7);
 
 	if (call < code->len)
-		s->systemstack = (struct go_code){ code->start + load + 3, code->start + call + 2 };
+		s->systemstack = (struct go_code){ code->start + loaded, code->start + call + 2 };
 	s->make_frames |= frame;
 	if (back < code->len && curg > 0 && curg < MAX_CURG && curg % 8 == 0)
 		s->curg = (uint32_t)curg;

@@ -12,6 +12,7 @@ DIGEST = "userspace/elf/cfi_digest.c"
 
 DECODED = ["test_infer_code"]
 FLOWS = ["test_infer_flow", "test_infer_begins"]
+ADDRESSES = "userspace/elf/infer/infer_addresses.c"
 POINTERS = "userspace/elf/infer/infer_pointers.c"
 CALLEE = "userspace/elf/infer/infer_callee.c"
 CALLEES = ["test_infer_callee"]
@@ -89,5 +90,8 @@ MUTANTS = [
     Mutant("infer: zeros are instructions", CODE, "case INFER_JUMP: return true;", "case INFER_JUMP: return false;", DECODED),
     Mutant("infer: zeros behind a call are instructions", CODE, "return len > 1 && bytes[1] == 0;", "return false;", DECODED),
     Mutant("infer: one zero behind a call is none", CODE, "return len > 1 && bytes[1] == 0;", "return true;", DECODED),
-    Mutant("infer: zeros are nowhere instructions", CODE, "	default: return false;\n\t}\n}\n\nvoid infer_code_read(", "	default: return true;\n\t}\n}\n\nvoid infer_code_read(", DECODED),
+    Mutant("infer: code is found by a line too far", CODE, "size_t line = (uint64_t)at / LINE_BYTES, i;", "size_t line = (uint64_t)at / LINE_BYTES + 1, i;", DECODED),
+    Mutant("infer: addresses are sorted by their first byte", ADDRESSES, "shift += 8) {", "shift += 64) {", POINTS),
+    Mutant("infer: what is sorted is left where it was", ADDRESSES, "if (from != addresses)", "if (0)", POINTS),
+    Mutant("infer: zeros are nowhere instructions", CODE, "	default: return false;\n\t}\n}\n\nstatic void put_insn(", "	default: return true;\n\t}\n}\n\nstatic void put_insn(", DECODED),
 ]

@@ -70,7 +70,7 @@ static void check_code(const struct infer_piece *piece)
 		end += insn->len;
 	}
 	expect(end == piece->len);
-	vec_release(&code.v);
+	infer_code_release(&code);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -298,7 +298,7 @@ static inline int infer_judge_file(struct infer_judge *judge, const char *path,
 	judge->theirs = judge->ours = NULL;
 	vec_release(&judge->their_rows.v);
 	vec_release(&judge->our_rows.v);
-	vec_release(&judge->code.v);
+	infer_code_release(&judge->code);
 	return r;
 }
 

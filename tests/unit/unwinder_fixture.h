@@ -82,7 +82,7 @@ static __attribute__((noinline, unused)) void take_stack(struct fixture *f)
 	assert_int_equal(getcontext(&context), 0);
 	take_registers(miss, &context);
 	miss->copy_at = miss->regs[DWARF_RSP] - WIRE_MISS_BELOW;
-	miss->copy_bytes = (uint32_t)MIN(stack_end() - miss->copy_at, WIRE_MISS_MAX_COPY);
+	miss->copy_bytes = (uint32_t)MIN(stack_end() - miss->copy_at, (uint64_t)WIRE_MISS_MAX_COPY);
 	/* by way of the kernel: sanitizers do not like what lies between variables */
 	assert_int_equal(proc_read_memory(miss->tgid, miss->copy_at, miss->copy, miss->copy_bytes),
 			 0);

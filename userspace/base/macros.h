@@ -11,8 +11,17 @@
 #define ARRAY_SIZE(a)			(sizeof(a) / sizeof((a)[0]))
 #define PRINTF_LIKE(f, a)		__attribute__((format(printf, f, a)))
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
-#define MIN(a, b)			((a) < (b) ? (a) : (b))
-#define MAX(a, b)			((a) > (b) ? (a) : (b))
+
+/* The lesser and the greater one; each is evaluated once. The numbers give nested ones names of their own. */
+#define MIN(a, b)	     CHOOSE_(<, a, b, __COUNTER__)
+#define MAX(a, b)	     CHOOSE_(>, a, b, __COUNTER__)
+#define CHOOSE_(op, a, b, n) CHOOSE_BY_(op, a, b, n)
+#define CHOOSE_BY_(op, a, b, n)                                             \
+	({                                                                  \
+		const __auto_type choose_a_##n = (a);                       \
+		const __auto_type choose_b_##n = (b);                       \
+		choose_a_##n op choose_b_##n ? choose_a_##n : choose_b_##n; \
+	})
 
 /* Run FN on the variable's address when it goes out of scope. */
 #define _cleanup_(fn) __attribute__((cleanup(fn)))

@@ -28,6 +28,8 @@
 #define STAT_BYTES 4096
 /* What a nursery took that was just being killed has died with it: the next one is the first that a new nursery makes. */
 #define MOST_OTHERS 2
+/* When a process that slept was waited for in vain without sleeping, so many times nobody tries again: the cpus are busy. */
+#define IN_VAIN 16
 
 /* Processes of all lanes so far: two that follow each other in different lanes are not taken for one. */
 static _Atomic uint64_t generations;
@@ -43,8 +45,9 @@ struct lane {
 	uint64_t generation;
 	/* Of a hostile one, from before it knew anything: what it says later is not believed. */
 	uint32_t pid;
-	int pidfd;    /* owned; -1 */
-	bool at_disk; /* when it was late */
+	int pidfd;	      /* owned; -1 */
+	bool at_disk;	      /* when it was late */
+	unsigned int in_vain; /* calls of one that sleeps that are not waited for awake */
 };
 
 struct lane *lane_new(struct nursery *nursery, const struct lane_terms *terms)
@@ -269,13 +272,11 @@ static bool is_late(struct lane *lane, uint64_t waited_ns)
 }
 
 /* While the last answer is ANSWERED, for a while. False: it was a long one, and nobody is there. */
-static bool wait_a_while(const struct lane *lane, uint32_t answered, uint64_t spin_ns)
+static bool wait_a_while(const struct lane *lane, uint32_t answered)
 {
 	const struct timespec slice = { .tv_nsec = LOOK_NS };
 	struct wall_call *call = lane->call;
 
-	if (futex_spin(&call->answered, answered, spin_ns, NULL))
-		return true;
 	return futex_sleep(&call->answered, answered, &call->asker_sleeps, &slice) != -ETIMEDOUT ||
 	       !is_dead(lane->socket);
 }
@@ -304,13 +305,32 @@ static bool end_stopped(const struct lane *lane)
 	return true;
 }
 
-/* 0: the answer is there; -ETIMEDOUT, -ECHILD: it has died. WOKEN: who is to answer slept, and it takes a while until he runs. */
-static int wait_for_answer(struct lane *lane, uint32_t asked, bool woken)
+/*
+ * WOKEN: who is to answer slept. Where a cpu is free he runs about as soon as one could sleep oneself, and then the row's other calls
+ * find both awake.
+ */
+static void wait_awake(struct lane *lane, uint32_t asked, bool woken)
+{
+	struct wall_call *call = lane->call;
+	bool there;
+
+	if (!atomic_load(&call->spins) || !lane->terms.trade->is_quick(call->op) ||
+	    call->takes_long)
+		return;
+	if (woken && lane->in_vain) {
+		lane->in_vain--;
+		return;
+	}
+	there = futex_spin(&call->answered, asked - 1, WALL_SPIN_NS, NULL);
+	if (woken && !there)
+		lane->in_vain = IN_VAIN;
+}
+
+/* 0: the answer is there; -ETIMEDOUT, -ECHILD: it has died. */
+static int wait_for_answer(struct lane *lane, uint32_t asked)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct wall_call *call = lane->call;
-	bool awake = atomic_load(&call->spins) && lane->terms.trade->is_quick(call->op) &&
-		     !call->takes_long && !woken;
 	uint64_t waited_ns, looked_ns = 0;
 	uint32_t answered;
 
@@ -323,7 +343,7 @@ static int wait_for_answer(struct lane *lane, uint32_t asked, bool woken)
 		}
 		if (is_late(lane, waited_ns))
 			return end_stopped(lane) ? -ECHILD : -ETIMEDOUT;
-		if (!wait_a_while(lane, answered, awake ? WALL_SPIN_NS : 0))
+		if (!wait_a_while(lane, answered))
 			return -ECHILD;
 	}
 	return 0;
@@ -363,7 +383,8 @@ static int ask(struct lane *lane, int fd)
 	woken = atomic_load(&lane->call->broker_sleeps);
 	if (woken)
 		futex_wake(&lane->call->asked);
-	return wait_for_answer(lane, asked, woken);
+	wait_awake(lane, asked, woken);
+	return wait_for_answer(lane, asked);
 }
 
 int64_t lane_call(struct lane *lane, int fd, int *ret_fd)

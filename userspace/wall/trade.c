@@ -12,12 +12,6 @@
 /* Of quick calls each so many'th says what was used: to find out takes as long as some of them. */
 #define NOTE_EVERY 64
 
-/*
- * How long one waits awake for the next call of a row: as long as it takes to be woken. On a host that is busy who asks
- * has to wait for a cpu first, and more would be in vain.
- */
-#define LINGER_NS 10000
-
 static void note_cpu(struct wall_call *call)
 {
 	struct timespec used;
@@ -58,7 +52,7 @@ void trade_serve(const struct trade *trade, int call_fd, int socket)
 	struct wall_call *call =
 		mmap(NULL, sizeof(*call), PROT_READ | PROT_WRITE, MAP_SHARED, call_fd, 0);
 	uint32_t pid = (uint32_t)getpid();
-	uint64_t spin_ns = LINGER_NS, begin_ns = clock_now_ns();
+	uint64_t spin_ns = WALL_SPIN_NS, begin_ns = clock_now_ns();
 
 	if (call == MAP_FAILED) /* NOLINT: the kernel's value */
 		return;
@@ -76,7 +70,7 @@ void trade_serve(const struct trade *trade, int call_fd, int socket)
 			wait_for_call(call, answered, spin_ns);
 			continue;
 		}
-		spin_ns = futex_next_spin_ns(spin_ns, clock_now_ns() - begin_ns, LINGER_NS);
+		spin_ns = futex_next_spin_ns(spin_ns, clock_now_ns() - begin_ns, WALL_SPIN_NS);
 		answer(trade, call, socket);
 		begin_ns = clock_now_ns();
 		atomic_store(&call->answered, answered + 1);

@@ -314,7 +314,7 @@ static void damaged_files(void **state)
 
 		use_all_of(copy, cut);
 	}
-	headers = MIN(bytes.len, 1024);
+	headers = MIN(bytes.len, (size_t)1024);
 	for (size_t i = 16; i < headers; i += 3) {
 		bytes.buf[i] = (char)~bytes.buf[i];
 		use_all_of(bytes.buf, bytes.len);

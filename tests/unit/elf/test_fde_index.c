@@ -62,7 +62,7 @@ static uint64_t start_of(size_t i)
 static void expect_places(struct fde_index *index, uint64_t start, uint64_t end)
 {
 	struct fde_places places = { VEC_INIT };
-	size_t first = start < FIRST ? 0 : MIN((start - FIRST) / 16, COUNT - 1), n = 0;
+	size_t first = start < FIRST ? 0 : MIN((start - FIRST) / 16, (uint64_t)COUNT - 1), n = 0;
 
 	fde_index_find(index, start, end, &places);
 	for (size_t i = first; i < COUNT && start_of(i) < end; i++, n++) {
@@ -202,8 +202,9 @@ static void all_functions_of_the_table_are_found(void **state)
 			 0);
 	for (uint64_t start = FIRST - 16; start < start_of(TABLE_COUNT + 2); start += 24)
 		for (uint64_t bytes = 1; bytes < 10000; bytes = bytes * 9 + 1) {
-			size_t first =
-				start < FIRST ? 0 : MIN((start - FIRST) / 16, TABLE_COUNT - 1);
+			size_t first = start < FIRST ? 0
+						     : MIN((start - FIRST) / 16,
+							   (uint64_t)TABLE_COUNT - 1);
 			size_t n = 0;
 
 			fde_index_find(&index, start, start + bytes, &places);

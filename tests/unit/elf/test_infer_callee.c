@@ -44,7 +44,7 @@ static void expect_writes(const uint8_t *begin, const uint8_t *end, uint32_t wri
 
 	assert_int_equal(call->count, 1);
 	assert_int_equal(call->writes, writes);
-	vec_release(&code.v);
+	infer_code_release(&code);
 }
 
 static void expect_unknown(const uint8_t *begin, const uint8_t *end)
@@ -52,7 +52,7 @@ static void expect_unknown(const uint8_t *begin, const uint8_t *end)
 	struct infer_code code = { 0 };
 
 	assert_int_equal(note(&code, begin, end)->count, 0);
-	vec_release(&code.v);
+	infer_code_release(&code);
 }
 
 static void which_registers(void **state)

@@ -184,7 +184,7 @@ static void zeros(void **state)
 static int forget(void **state)
 {
 	(void)state;
-	vec_release(&code.v);
+	infer_code_release(&code);
 	return 0;
 }
 

@@ -244,10 +244,10 @@ static void what_is_kept_has_an_end(void **state)
 	infer.layers[0] = &layers[0];
 	infer.layers[1] = &layers[1];
 	vec_push(&infer.code, ((struct infer_section){ 0x10000, 0, sizeof(text) }));
-	for (uint64_t turn = 0; turn < 24; turn++) {
+	for (uint64_t turn = 0; turn < 48; turn++) {
 		rows.v.len = 0;
 		cfi_rows_put(&rows, 0, &(struct wire_rule){ .kind = WIRE_RULE_NONE });
-		infer_file_fill(&infer, 0x10000 + (turn * 5 % 16 << 16), &rows);
+		infer_file_fill(&infer, 0x10000 + (turn * 5 % 32 << 15), &rows);
 		assert_int_equal(rows.v.items[0].rule.cfa_offset, 8);
 	}
 	assert_true(infer_file_bytes(&infer) < 64 * 1024);

@@ -173,8 +173,18 @@ static void no_more_than_are_kept(void **state)
 static void a_place_in_a_list(void **state)
 {
 	uint64_t list[] = { 30, 10, 20 };
+	uint64_t wide[] = {
+		UINT64_MAX, 0x100, 0xff, 0x8000000000000000, 0x100, 0, 0x20001, 0x10002
+	};
+	const uint64_t rising[] = {
+		0, 0xff, 0x100, 0x100, 0x10002, 0x20001, 0x8000000000000000, UINT64_MAX
+	};
 
 	(void)state;
+	infer_addresses_sort(wide, ARRAY_SIZE(wide));
+	assert_memory_equal(wide, rising, sizeof(wide));
+	infer_addresses_sort(wide + 1, 2);
+	assert_memory_equal(wide, rising, sizeof(wide));
 	infer_addresses_sort(list, 3);
 	assert_int_equal(list[0], 10);
 	assert_int_equal(infer_addresses_find(list, 3, 9), 0);

@@ -369,7 +369,7 @@ static void chains_of_any_depth(void **state)
 		feed();
 		assert_int_equal(codemap_store_find(store, CODE, T, frames, &count, &stub),
 				 JAVA_FRAMES);
-		assert_int_equal(count, MIN(depths[i], JAVA_MAX_INLINE));
+		assert_int_equal(count, MIN(depths[i], (uint32_t)JAVA_MAX_INLINE));
 		assert_string_equal(frames[count - 1].class_name, "pkg.Last");
 		assert_false(frames[count - 1].inlined);
 		for (unsigned int k = 0; k + 1 < count; k++) {

@@ -4,6 +4,11 @@
 #include <Zydis/Zydis.h>
 #include <string.h>
 
+/* Of infer_code.lines. */
+#define LINE_BYTES 16
+/* Of an instruction: compilers' have four. */
+#define USUAL_BYTES 4
+
 /* Where what is decoded comes from. */
 struct decoding {
 	const ZydisDecodedInstruction *insn;
@@ -257,13 +262,21 @@ static bool is_filler(const struct infer_code *code, const uint8_t *bytes, size_
 	}
 }
 
+static void put_insn(struct infer_code *code, const struct infer_insn *insn)
+{
+	while (code->lines.len * LINE_BYTES <= insn->at)
+		vec_push(&code->lines, (uint32_t)code->v.len);
+	vec_push(&code->v, *insn);
+}
+
 void infer_code_read(const uint8_t *bytes, size_t len, struct infer_code *code)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction insn;
 	ZydisDecoder decoder;
 
-	code->v.len = 0;
+	code->v.len = code->lines.len = 0;
+	vec_reserve(&code->v, len / USUAL_BYTES);
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (size_t at = 0; at < len;) {
 		struct infer_insn it = { .at = (uint32_t)at, .len = 1, .base = INFER_NO_REG };
@@ -279,7 +292,7 @@ void infer_code_read(const uint8_t *bytes, size_t len, struct infer_code *code)
 		} else {
 			it.kind = INFER_STOP;
 		}
-		vec_push(&code->v, it);
+		put_insn(code, &it);
 		at += it.len;
 	}
 }
@@ -294,15 +307,17 @@ bool infer_code_ends(const struct infer_insn *insn, int64_t *reaches)
 
 int64_t infer_code_find(const struct infer_code *code, int64_t at)
 {
-	size_t low = 0, high = code->v.len;
+	size_t line = (uint64_t)at / LINE_BYTES, i;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	if (at < 0 || line >= code->lines.len)
+		return -1;
+	for (i = code->lines.items[line]; i < code->v.len && code->v.items[i].at < at;)
+		i++;
+	return i < code->v.len && code->v.items[i].at == at ? (int64_t)i : -1;
+}
 
-		if (code->v.items[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < code->v.len && code->v.items[low].at == at ? (int64_t)low : -1;
+void infer_code_release(struct infer_code *code)
+{
+	vec_release(&code->v);
+	vec_release(&code->lines);
 }

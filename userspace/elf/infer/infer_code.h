@@ -53,10 +53,12 @@ struct infer_insn {
 
 struct infer_code {
 	VEC(struct infer_insn) v; /* by offset, without holes */
+	VEC(uint32_t) lines;	  /* the first that begins in each 16 bytes or behind them */
 };
 
 /* Decode LEN bytes from the first on. What is no instruction is an INFER_STOP of one byte. */
 void infer_code_read(const uint8_t *bytes, size_t len, struct infer_code *code);
+void infer_code_release(struct infer_code *code);
 
 /*
  * Of a function's instructions, given one after the other: is this its last one, a return or jump that none of its branches leads beyond? *REACHES

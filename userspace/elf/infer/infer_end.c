@@ -26,6 +26,6 @@ size_t infer_function_end(const uint8_t *code, size_t len)
 
 	infer_code_read(code, MIN(len, (size_t)INFER_END_BYTES), &decoded);
 	end = find_end(&decoded);
-	vec_release(&decoded.v);
+	infer_code_release(&decoded);
 	return end;
 }

@@ -71,6 +71,6 @@ uint32_t infer_entry_probe(const uint8_t *bytes, size_t len)
 
 	infer_code_read(bytes, MIN(len, (size_t)INFER_ENTRY_BYTES), &code);
 	at = find_cheap(&code, bytes);
-	vec_release(&code.v);
+	infer_code_release(&code);
 	return at;
 }

@@ -8,8 +8,8 @@
 #include "elf/infer/infer_addresses.h"
 #include "elf/infer/infer_gaps.h"
 
-#define CHUNK_BYTES (64U << 10)
-/* Beside a chunk so much is looked at: functions that reach into it. */
+#define CHUNK_BYTES (16U << 10)
+/* Beside a chunk so much is looked at: functions that reach into it. With both the chunk is a third of what is looked at, and who runs in one page pays for no more. */
 #define BESIDE_BYTES (16U << 10)
 /* Honest files have two to five sections of code. */
 #define MAX_SECTIONS	 64

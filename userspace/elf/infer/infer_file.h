@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of a file's code that no call frame information describes, inferred from the code itself: 64 KiB at a time, when a
+ * Rows of a file's code that no call frame information describes, inferred from the code itself: 16 KiB at a time, when a
  * page of them is wanted. Where its functions begin is known from symbols and from calls; the rest follows.
  */
 #ifndef HOSTPROF_ELF_INFER_INFER_FILE_H
@@ -12,7 +12,7 @@
 #include "elf/infer/infer_pointers.h"
 
 /* Chunks that are kept: who asks for a page mostly asks for its neighbours. */
-#define INFER_CHUNKS 4
+#define INFER_CHUNKS 16
 
 struct infer_chunk {
 	uint64_t start; /* 0 bytes of it: free */

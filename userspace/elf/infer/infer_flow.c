@@ -356,5 +356,5 @@ void infer_flow_rows(const struct infer_piece *piece, struct infer_rows_found *r
 		put_rows(&flow, rows);
 	infer_walk_release(&flow.trial);
 	infer_walk_release(&flow.walk);
-	vec_release(&flow.code.v);
+	infer_code_release(&flow.code);
 }

@@ -2,6 +2,7 @@
 #include "jvm/layout/vm_memory.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,9 +10,9 @@
 
 #define PAGE_BYTES 4096
 /* Tables of 0.2 MB and their strings are read in one sweep; neighbours share pages. */
-#define GROUP_PAGES 4
+#define GROUP_PAGES 8
 #define GROUP_BYTES ((uint64_t)GROUP_PAGES * PAGE_BYTES)
-#define PLACES	    32
+#define PLACES	    16
 /* The largest tables, of JDK 17, have 190 pages: who has more of them takes our time. */
 #define MAX_FETCHES 1024
 
@@ -256,17 +257,34 @@ struct vm_pages {
 	struct place places[PLACES];
 };
 
+/* Each JVM's tables are read with pages of their own, a dozen times: a megabyte that is new each time costs as much as what is read into it. */
+static _Atomic(struct vm_pages *) spare;
+
+static void empty(struct vm_pages *pages)
+{
+	for (unsigned int i = 0; i < PLACES; i++) {
+		pages->places[i].groups[0].address = pages->places[i].groups[1].address = 0;
+		pages->places[i].groups[0].there = pages->places[i].groups[1].there = 0;
+	}
+	pages->fetches = 0;
+}
+
 struct vm_pages *vm_pages_new(const struct vm_memory *memory)
 {
-	struct vm_pages *pages = xcalloc(1, sizeof(*pages));
+	struct vm_pages *pages = atomic_exchange(&spare, NULL);
 
+	if (pages)
+		empty(pages);
+	else
+		pages = xcalloc(1, sizeof(*pages));
 	pages->memory = memory;
 	return pages;
 }
 
 void vm_pages_free(struct vm_pages *pages)
 {
-	free(pages);
+	if (pages)
+		free(atomic_exchange(&spare, pages));
 }
 
 static int fetch_group(struct vm_pages *pages, struct group *group, uint64_t address)

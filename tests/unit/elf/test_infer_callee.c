@@ -105,12 +105,29 @@ static void a_stack_pointer_that_is_kept(void **state)
 			    "rsp+8\n");
 }
 
+/* A call that ends just where functions begin, of one that is known to return, and of one that may not. */
+#define AT_A_MULTIPLE(callee) \
+	"1: " callee "\n .balign 16\n .rept 11\n cdq\n .endr\n call 1b\n inc %eax\n ret"
+INFER_CASE(comes_back, AT_A_MULTIPLE("inc %eax\n ret"));
+INFER_CASE(may_not_come_back, AT_A_MULTIPLE("call *%rax\n ret"));
+
+static void a_call_that_ends_where_functions_begin(void **state)
+{
+	(void)state;
+	INFER_EXPECT(comes_back, "rsp+8\n"
+				 "none\n"
+				 "rsp+8\n");
+	INFER_EXPECT(may_not_come_back, "rsp+8\n"
+					"none\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(which_registers),
 		cmocka_unit_test(what_cannot_be_told),
 		cmocka_unit_test(a_stack_pointer_that_is_kept),
+		cmocka_unit_test(a_call_that_ends_where_functions_begin),
 	};
 
 	return cmocka_run_group_tests_name("infer_callee", tests, NULL, NULL);

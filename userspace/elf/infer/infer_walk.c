@@ -177,7 +177,8 @@ bool infer_walk_goes_on(const struct infer_walk *walk, uint32_t at, const struct
 	case INFER_STOP:
 	case INFER_JUMP: return false;
 	case INFER_SYSCALL: return !ends_process(state);
-	case INFER_CALL: return calls_next(insn) || !may_not_return(walk, at);
+	/* A callee that is known whole returns, also where another function may begin behind the call. */
+	case INFER_CALL: return insn->count || calls_next(insn) || !may_not_return(walk, at);
 	default: return at + 1 < walk->code->v.len;
 	}
 }

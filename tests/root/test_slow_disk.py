@@ -73,6 +73,7 @@ def a_file_that_is_not_in_memory():
     for line in judged.err.splitlines():
         print(f"# {line[:300]}", flush=True)
     expect(late["in_chains"] > 300, "too few samples are in the file's code: the test proves little")
+    expect(early["whole"] >= LEAST_WHOLE * early["samples"], f"{early['whole']} of the first {early['samples']} are whole")
     expect(late["whole"] >= LEAST_WHOLE * late["samples"], f"{late['whole']} of {late['samples']} are whole")
     expect(others > 2000 and others_whole >= (1 - MOST_OF_OTHERS) * others, f"{others_whole} of the neighbour's {others} are whole")
     expect_equal(figures["readers"]["files_given_up"], 0, "files given up")

@@ -37,6 +37,7 @@ static struct {
 	uint32_t learnt_pid; /* how often its layout was asked for */
 	unsigned int learnt;
 	unsigned int busy_finishes; /* so often it is busy yet */
+	bool disk_is_slow;	    /* what a walk wants is being read */
 	const char *thread_name, *kernel_failure, *owner_name;
 	const char *early_frame; /* of symbolizer_take_now(); NULL: as in time */
 	uint64_t parsed;

@@ -54,11 +54,16 @@ bool unwinder_waits_for_jvm(const struct unwinder *unwinder, const struct wire_s
 
 struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
 				    const struct wire_sample *sample, struct process *process,
-				    uint32_t max_frames)
+				    uint32_t max_frames, bool may_wait)
 {
-	struct wire_sample *finished = xmemdup(sample, sample->size);
+	struct wire_sample *finished;
 
 	(void)unwinder;
+	if (may_wait && parts.disk_is_slow) {
+		note("finish %u, which is read yet", number(sample->tgid));
+		return NULL;
+	}
+	finished = xmemdup(sample, sample->size);
 	assert_int_equal(process->pid, sample->tgid);
 	assert_int_equal(miss->time_ns, sample->time_ns);
 	note("finish %u, %u frames", number(sample->tgid), max_frames);

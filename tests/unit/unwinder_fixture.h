@@ -182,7 +182,7 @@ static __attribute__((noinline, unused)) struct wire_sample *try(struct fixture 
 
 static __attribute__((noinline, unused)) struct wire_sample *finish(struct fixture *f)
 {
-	return unwinder_finish(f->unwinder, f->miss, f->sample, &f->process, 0);
+	return unwinder_finish(f->unwinder, f->miss, f->sample, &f->process, 0, false);
 }
 
 #endif

@@ -206,7 +206,7 @@ static inline int teardown(void **state)
 
 static inline void finish(struct fixture *f)
 {
-	free(unwinder_finish(f->unwinder, &f->miss, &f->sample, &f->process, 77));
+	free(unwinder_finish(f->unwinder, &f->miss, &f->sample, &f->process, 77, false));
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

@@ -194,7 +194,7 @@ static bool may_wait(struct pipeline *pipeline)
 }
 
 /*
- * The oldest sample's walk could not be finished when it arrived. False: the rings come first; but
+ * The oldest sample's walk could not be finished when it arrived. False: the rings come first, or a disk is slow; but
  * not when there is too much to hold back.
  */
 static bool finish_oldest(struct pipeline *pipeline, struct merge_item *item,
@@ -210,7 +210,12 @@ static bool finish_oldest(struct pipeline *pipeline, struct merge_item *item,
 	if (unwinder_is_busy(pipeline->unwinder) && !pipeline_queue_is_full(pipeline))
 		return false;
 	finished = unwinder_finish(pipeline->unwinder, item->miss, item->sample, process,
-				   pipeline->options->max_depth);
+				   pipeline->options->max_depth, true);
+	if (!finished && may_wait(pipeline))
+		return false;
+	if (!finished)
+		finished = unwinder_finish(pipeline->unwinder, item->miss, item->sample, process,
+					   pipeline->options->max_depth, false);
 	merge_finish(&pipeline->queue, item, finished);
 	return true;
 }

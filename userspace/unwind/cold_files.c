@@ -25,6 +25,7 @@ struct cold_files {
 	struct worker_pool *pool;    /* owned; NULL: none was cold yet */
 	VEC(struct cold_file *) all; /* owned: those that are being read */
 	VEC(uint32_t) pids;	     /* whose files were read */
+	uint64_t told;
 };
 
 static struct cold_file *find(const struct cold_files *files, const struct image *image)
@@ -115,6 +116,7 @@ void cold_files_add(struct cold_files *files, struct image *image, int fd, uint6
 {
 	struct cold_file *file;
 
+	files->told++;
 	if (files->all.len >= MAX_FILES || !has_thread(files)) {
 		close(fd);
 		wait_for_room(files, pid);
@@ -139,7 +141,13 @@ bool cold_files_is_reading(struct cold_files *files, const struct image *image, 
 	if (!file)
 		return false;
 	note_pid(file, pid);
+	files->told++;
 	return true;
+}
+
+uint64_t cold_files_told(const struct cold_files *files)
+{
+	return files->told;
 }
 
 uint32_t cold_files_take_pid(struct cold_files *files)

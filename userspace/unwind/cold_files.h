@@ -26,6 +26,9 @@ void cold_files_add(struct cold_files *files, struct image *image, int fd, uint6
 /* Is it being read? Then PID (0: nobody) waits for it, too. */
 bool cold_files_is_reading(struct cold_files *files, const struct image *image, uint32_t pid);
 
+/* How often somebody was told that a file is to be read first, or is being read. */
+uint64_t cold_files_told(const struct cold_files *files);
+
 /* A process whose file has been read: its mappings are to be looked at again. 0: none (any more). Call in each turn. */
 uint32_t cold_files_take_pid(struct cold_files *files);
 

@@ -471,6 +471,8 @@ bool unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t add
 		read_first(files, &file->source, &file->content.id, 0);
 		return false;
 	}
+	if (r == -EBUSY)
+		return false;
 	if (reader_has_gone(r))
 		give_up(file, err.text);
 	if (r == 0)
@@ -478,6 +480,11 @@ bool unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t add
 	else
 		put_no_rows(file, rows);
 	return true;
+}
+
+uint64_t unwind_files_delays(const struct unwind_files *files)
+{
+	return cold_files_told(files->cold);
 }
 
 uint32_t unwind_files_take_warmed(struct unwind_files *files)

@@ -34,7 +34,7 @@ struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
 
 /*
  * The rows of a page of the file of that number, which is there; when the file cannot be read any more one
- * WIRE_RULE_NONE, and the file is counted as failed. False: not now, as its disk is slow (unwind/cold_files.h).
+ * WIRE_RULE_NONE, and the file is counted as failed. False: not now, as its disk is slow (unwind/cold_files.h), or its readers were late too often.
  */
 bool unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
 		       struct cfi_rows *rows);
@@ -44,6 +44,9 @@ bool unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t add
  * are wanted: see image_cache_close_idle(). Call every ten seconds.
  */
 void unwind_files_close_idle(struct unwind_files *files);
+
+/* How often something was asked of this that a slow disk has first: it is worth while to ask again. */
+uint64_t unwind_files_delays(const struct unwind_files *files);
 
 /*
  * A file that could not be read has been found again: its rows that were put for want of better are

@@ -282,6 +282,7 @@ static bool may_take(struct unwinder *unwinder, const struct process *process, u
 
 static void take_process(struct unwinder *unwinder, const struct process *process)
 {
+	const uint64_t delays = unwind_files_delays(unwinder->files);
 	uint64_t now_ns;
 
 	if (unwinder->late_serial == process->serial &&
@@ -299,9 +300,12 @@ static void take_process(struct unwinder *unwinder, const struct process *proces
 	drop_revived(unwinder);
 	for (size_t i = 0; i < unwinder->late.v.len; i++)
 		unwinder->late.v.items[i].serial = 1;
+	unwinder->late_jvm_ns = 0;
+	/* A list without such a file is not the last word. */
+	if (unwind_files_delays(unwinder->files) != delays)
+		return;
 	unwinder->late_serial = process->serial;
 	unwinder->late_mappings_serial = process->mappings_serial;
-	unwinder->late_jvm_ns = 0;
 }
 
 /*
@@ -321,9 +325,13 @@ static const struct wire_jvm *take_jvm(struct unwinder *unwinder, const struct p
 	return unwinder->late_jvm.serial ? &unwinder->late_jvm : NULL;
 }
 
-static void finish_late(struct unwinder *unwinder, struct job *job, const struct process *process)
+/* False: it MAY_WAIT, and a slow disk has what it wants. */
+static bool finish_late(struct unwinder *unwinder, struct job *job, const struct process *process,
+			bool may_wait)
 {
+	const uint64_t delays = unwind_files_delays(unwinder->files);
 	struct wire_space space = { .serial = 1 };
+	bool whole;
 
 	take_process(unwinder, process);
 	space.count = (uint32_t)unwinder->late.v.len;
@@ -331,10 +339,15 @@ static void finish_late(struct unwinder *unwinder, struct job *job, const struct
 	job->tables.ranges = unwinder->late.v.items;
 	job->tables.range_count = space.count;
 	begin(unwinder, job, &space, take_jvm(unwinder, process));
-	if (!go(unwinder, job))
+	whole = go(unwinder, job);
+	if (may_wait && unwinder->result.reason == UNWIND_NO_ROWS &&
+	    unwind_files_delays(unwinder->files) != delays)
+		return false;
+	if (!whole)
 		unwinder->unfinished++;
 	else
 		unwinder->late_count++;
+	return true;
 }
 
 /* The pid is that of the sample, and so is the program as far as we have heard. */
@@ -349,17 +362,18 @@ static bool is_still_there(const struct unwinder *unwinder, const struct wire_sa
 
 struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
 				    const struct wire_sample *sample, struct process *process,
-				    uint32_t max_frames)
+				    uint32_t max_frames, bool may_wait)
 {
 	struct job job = { .miss = miss,
 			   .sample = sample,
 			   .max_frames = max_frames,
 			   .stack.alive = is_still_there(unwinder, sample, process) };
 	uint64_t begin_ns = clock_now_ns();
+	bool finished;
 
-	finish_late(unwinder, &job, process);
+	finished = finish_late(unwinder, &job, process, may_wait);
 	unwinder->spent_ns += clock_now_ns() - begin_ns;
-	return make_sample(&job, &unwinder->result);
+	return finished ? make_sample(&job, &unwinder->result) : NULL;
 }
 
 void unwinder_learn_jvm(struct unwinder *unwinder, const struct wire_process *process)

@@ -41,10 +41,13 @@ struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_mi
 bool unwinder_wants_again(const struct unwinder *unwinder);
 /* To try SAMPLE again now would be in vain: its JVM is still starting. */
 bool unwinder_waits_for_jvm(const struct unwinder *unwinder, const struct wire_sample *sample);
-/* PROCESS has the mappings of the sample's time. Always a sample, with a reason if not whole. */
+/*
+ * PROCESS has the mappings of the sample's time. A sample, with a reason if not whole. NULL, where it MAY_WAIT: a slow disk has what the walk
+ * wants, and it can be finished later.
+ */
 struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
 				    const struct wire_sample *sample, struct process *process,
-				    uint32_t max_frames);
+				    uint32_t max_frames, bool may_wait);
 
 /*
  * PROCESS is a JVM whose samples may come: its mappings and its layout are read now. Until they are known walks wait for them, and

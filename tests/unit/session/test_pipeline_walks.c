@@ -78,6 +78,35 @@ static void a_walk_is_finished_late(void **state)
 	assert_string_equal(noted(), "finish 1, 33 frames\nstack of 1\n");
 }
 
+/* Its disk is slow: for a while that is waited for. */
+static void a_walk_whose_file_is_being_read(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.try_fails = parts.disk_is_slow = true;
+	begin(f);
+	registry_exec(f->pipeline.registry, f->start_ns, PID_A, "a");
+	put_resumed(f, 1, PID_A, true);
+	put_resumed(f, 2, PID_A, true);
+	pipeline_drain(&f->pipeline);
+	noted();
+	assert_false(pipeline_apply_until(&f->pipeline, at_ms(f, 2)));
+	assert_string_equal(noted(), "finish 1, which is read yet\n");
+	parts.disk_is_slow = false;
+	fake_advance(7 * MS);
+	apply_until(f, 1);
+	assert_string_equal(noted(), "finish 1, 0 frames\nstack of 1\n");
+	assert_int_equal(f->pipeline.stall_ns, 7 * MS);
+	/* Not for longer than names are. */
+	parts.disk_is_slow = true;
+	assert_false(pipeline_apply_until(&f->pipeline, at_ms(f, 2)));
+	assert_string_equal(noted(), "finish 1, which is read yet\n");
+	fake_advance(3 * NSEC_PER_SEC);
+	apply_until(f, 2);
+	assert_string_equal(noted(),
+			    "finish 1, which is read yet\nfinish 1, 0 frames\nstack of 1\n");
+}
+
 /* For want of time: the newest first, then what cannot be had now is left for later. */
 static void walks_are_tried_again(void **state)
 {
@@ -382,6 +411,7 @@ int main(void)
 		TEST(samples_that_are_marked),
 		TEST(a_walk_is_finished_at_once),
 		TEST(a_walk_is_finished_late),
+		TEST(a_walk_whose_file_is_being_read),
 		TEST(walks_are_tried_again),
 		TEST(a_later_try_succeeds),
 		TEST(not_after_an_exec),

@@ -31,12 +31,15 @@ static void it_is_read_first(void **state)
 	(void)state;
 	is_cold(1, 1);
 	assert_int_equal(number_of(1), 0);
+	assert_int_equal(unwind_files_delays(f.files), 1);
 	assert_int_equal(f.opens, 1);
 	/* Meanwhile nobody tries it, and others are not kept. */
 	assert_int_equal(number_of(1), 0);
+	assert_int_equal(unwind_files_delays(f.files), 2);
 	assert_int_equal(f.opens, 1);
 	assert_int_equal(unwind_files_take_warmed(f.files), 0);
 	assert_int_equal(number_of(2), 1);
+	assert_int_equal(unwind_files_delays(f.files), 2);
 	assert_int_equal(wait_for_pid(), 1);
 	assert_int_equal(unwind_files_take_warmed(f.files), 0);
 	assert_int_equal(f.made[1].warmed, 1);

@@ -62,7 +62,7 @@ static bool is_late(struct fixture *f)
 	u.miss.copy_at = (uintptr_t)stack.now;
 	u.miss.copy_bytes = sizeof(then);
 	memcpy(u.miss.copy, then, sizeof(then));
-	sample = unwinder_finish(f->unwinder, &u.miss, &f->sample, &f->process, 77);
+	sample = unwinder_finish(f->unwinder, &u.miss, &f->sample, &f->process, 77, false);
 	assert_int_equal(sample->words[3] >> WIRE_FRAME_KIND_SHIFT, WIRE_FRAME_INTERPRETED);
 	late = sample->words[3] & WIRE_FRAME_LATE;
 	free(sample);
@@ -207,7 +207,7 @@ static void its_jvm(void **state)
 static enum unwind_reason reason_of(struct fixture *f)
 {
 	struct wire_sample *sample =
-		unwinder_finish(f->unwinder, &f->miss, &f->sample, &f->process, 0);
+		unwinder_finish(f->unwinder, &f->miss, &f->sample, &f->process, 0, false);
 	enum unwind_reason reason = sample->reason;
 
 	free(sample);

@@ -51,7 +51,7 @@ static void a_sample_is_completed(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_sample *sample =
-		unwinder_finish(f->unwinder, &f->miss, &f->sample, &f->process, 0);
+		unwinder_finish(f->unwinder, &f->miss, &f->sample, &f->process, 0, false);
 
 	assert_int_equal(walker.words_before, 2);
 	assert_int_equal(walker.frames_before, 1);

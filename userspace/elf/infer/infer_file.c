@@ -11,6 +11,8 @@
 #define CHUNK_BYTES (16U << 10)
 /* Beside a chunk so much is looked at: functions that reach into it. With both the chunk is a third of what is looked at, and who runs in one page pays for no more. */
 #define BESIDE_BYTES (16U << 10)
+/* Of these, so much where it is known where functions begin: what a chunk's own ones go on in, or call, lies close by. */
+#define NEAR_BYTES (4U << 10)
 /* Honest files have two to five sections of code. */
 #define MAX_SECTIONS	 64
 #define MAX_SYMBOLS_READ (1U << 18)
@@ -287,14 +289,36 @@ static void make_gap(struct making *making, const struct infer_section *section,
 	put_row(making->chunk, gap->end, &none);
 }
 
+/* The last function that begins NEAR_BYTES before START; none is known: BESIDE_BYTES before. */
+static uint64_t look_from(const struct infer_file *infer, uint64_t start)
+{
+	uint64_t low = start > BESIDE_BYTES ? start - BESIDE_BYTES : 0;
+	size_t next = start < NEAR_BYTES
+			      ? 0
+			      : infer_addresses_find(infer->begins.items, infer->begins.len,
+						     start - NEAR_BYTES + 1);
+
+	return next ? MAX(low, infer->begins.items[next - 1]) : low;
+}
+
+/* The first one that begins so far behind END. */
+static uint64_t look_until(const struct infer_file *infer, uint64_t end)
+{
+	size_t first =
+		infer_addresses_find(infer->begins.items, infer->begins.len, end + NEAR_BYTES);
+	uint64_t high = end + BESIDE_BYTES;
+
+	return first < infer->begins.len ? MIN(high, infer->begins.items[first]) : high;
+}
+
 /* The window around the chunk: what is beside it is looked at, too. */
 static void make_section(struct making *making, const struct infer_section *section)
 {
 	uint64_t start = making->chunk->start, end = start + CHUNK_BYTES;
 	struct infer_gaps gaps = { VEC_INIT };
 	const struct infer_gap *gap;
-	uint64_t low = MAX(section->address, start > BESIDE_BYTES ? start - BESIDE_BYTES : 0);
-	uint64_t high = MIN(section->address + section->size, end + BESIDE_BYTES);
+	uint64_t low = MAX(section->address, look_from(making->infer, start));
+	uint64_t high = MIN(section->address + section->size, look_until(making->infer, end));
 
 	if (section->address >= end || section->address + section->size <= start)
 		return;

@@ -172,6 +172,12 @@ static inline enum unwind_verdict frame_pointer_return(struct unwind_cursor *c,
 	return frame_pointer_leave(c, pc, at + 8, c->fp);
 }
 
+/* Can there be a frame where the frame pointer says, on whatever stack? */
+static inline bool frame_pointer_leads(const struct unwind_cursor *c)
+{
+	return c->fp && (c->fp & 7) == 0 && cursor_is_user(c->fp);
+}
+
 /* Code that has put the stack pointer on another stack: the frame may be anywhere. A chain that runs in circles ends with the frames. */
 static inline enum unwind_verdict frame_pointer_follow(struct unwind_cursor *c,
 						       struct unwind_memory *memory)
@@ -179,10 +185,8 @@ static inline enum unwind_verdict frame_pointer_follow(struct unwind_cursor *c,
 	wire_u64 fp = c->fp, pc;
 
 	/* Such code sets it to 0 where there is no way back. */
-	if (fp == 0)
-		return cursor_stop(c, UNWIND_DONE);
-	if ((fp & 7) || !cursor_is_user(fp))
-		return cursor_stop(c, UNWIND_FP_BAD);
+	if (!frame_pointer_leads(c))
+		return cursor_stop(c, fp ? UNWIND_FP_BAD : UNWIND_DONE);
 	if (cursor_load(c, memory, fp + 8, &pc) || cursor_load(c, memory, fp, &c->fp))
 		return UNWIND_STOP;
 	return frame_pointer_leave(c, pc, fp + 16, c->fp);
@@ -193,7 +197,7 @@ static inline enum unwind_verdict frame_pointer_switch(struct unwind_cursor *c,
 						       struct unwind_memory *memory,
 						       const struct wire_rule *rule)
 {
-	if (!rule->cfa_add || !c->fp || (c->fp & 7) || !cursor_is_user(c->fp))
+	if (!rule->cfa_add || !frame_pointer_leads(c))
 		return frame_pointer_follow(c, memory);
 	return frame_pointer_return(c, memory);
 }

@@ -19,7 +19,7 @@ OPTIONS = {"": []}
 if ALL:
     OPTIONS.update({f"UseAVX={level}": [f"-XX:UseAVX={level}"] for level in range(4)})
     OPTIONS.update({"no SHA": ["-XX:-UseSHA"], "no SHA, no AVX": ["-XX:-UseSHA", "-XX:UseAVX=0"],
-                    "no SHA, AVX": ["-XX:-UseSHA", "-XX:UseAVX=1"], "no AES": ["-XX:-UseAES", "-XX:-UseAESIntrinsics"]})
+                    "no SHA, AVX": ["-XX:-UseSHA", "-XX:UseAVX=1"], "no AES": ["-XX:+UnlockDiagnosticVMOptions", "-XX:-UseAES", "-XX:-UseAESIntrinsics"]})
 Cell = collections.namedtuple("Cell", "version name process")
 
 

@@ -12,6 +12,8 @@ DIGEST = "userspace/elf/cfi_digest.c"
 
 DECODED = ["test_infer_code"]
 FLOWS = ["test_infer_flow", "test_infer_begins"]
+EPILOGUE = "userspace/elf/infer/infer_epilogue.c"
+RETURNS = ["test_infer_epilogue"]
 ADDRESSES = "userspace/elf/infer/infer_addresses.c"
 POINTERS = "userspace/elf/infer/infer_pointers.c"
 CALLEE = "userspace/elf/infer/infer_callee.c"
@@ -94,5 +96,9 @@ MUTANTS = [
     Mutant("infer: code is found by a line too far", CODE, "size_t line = (uint64_t)at / LINE_BYTES, i;", "size_t line = (uint64_t)at / LINE_BYTES + 1, i;", DECODED),
     Mutant("infer: addresses are sorted by their first byte", ADDRESSES, "shift += 8) {", "shift += 64) {", POINTS),
     Mutant("infer: what is sorted is left where it was", ADDRESSES, "if (from != addresses)", "if (0)", POINTS),
+    Mutant("infer: any return is behind its frame", EPILOGUE, " && (code[at - 1] == LEAVE || code[at - 1] == POP_RBP)", "", RETURNS),
+    Mutant("infer: %rbp is a frame pointer wherever it is", EPILOGUE, " && rule->cfa_offset == 16", "", RETURNS),
+    Mutant("infer: a return that is known is told again", EPILOGUE, "rule->kind == WIRE_RULE_CFA && rule->cfa_reg == DWARF_RBP &&", "", RETURNS),
+    Mutant("infer: returns that nobody looks for", FILE, "		infer_epilogues(rows, (uint32_t)(code.start - page), code.bytes,\n\t\t\t\tcode.end - code.start);\n", "", FILES),
     Mutant("infer: zeros are nowhere instructions", CODE, "	default: return false;\n\t}\n}\n\nstatic void put_insn(", "	default: return true;\n\t}\n}\n\nstatic void put_insn(", DECODED),
 ]

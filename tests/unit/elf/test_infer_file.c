@@ -74,6 +74,22 @@ static void between_two_that_are_described(void **state)
 	tear_down(&w);
 }
 
+/* By the file's record the frame is there to the last instruction. */
+static void a_return_without_a_record(void **state)
+{
+	struct world w;
+
+	(void)state;
+	set_up(&w);
+	frames_fde(&w.f, 0x1100, 0x100, PROGRAM(DW_CFA_def_cfa, 6, 16));
+	frames_open(&w.f, &w.parts, true);
+	memcpy(w.f.elf.buf + 0x1180, "\xc9\xc3", 2);
+	assert_int_equal(frames_at(&w.f, 0x1180).cfa_reg, DWARF_RBP);
+	expect_rule(&w, 0x1181, "rsp+8");
+	assert_int_equal(frames_at(&w.f, 0x1182).cfa_reg, DWARF_RBP);
+	tear_down(&w);
+}
+
 /* Padding is no function, however it looks. */
 static void short_gaps_are_left_alone(void **state)
 {
@@ -294,6 +310,7 @@ static void data_of_a_large_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_return_without_a_record),
 		cmocka_unit_test(between_two_that_are_described),
 		cmocka_unit_test(short_gaps_are_left_alone),
 		cmocka_unit_test(padding_is_not_looked_at),

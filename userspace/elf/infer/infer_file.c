@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "elf/elf_file_private.h"
 #include "elf/infer/infer_addresses.h"
+#include "elf/infer/infer_epilogue.h"
 #include "elf/infer/infer_gaps.h"
 
 #define CHUNK_BYTES (16U << 10)
@@ -381,8 +382,10 @@ static void read_page_code(const struct infer_file *infer, const struct infer_se
 {
 	code->start = MAX(page, section->address);
 	code->end = MAX(MIN(page + WIRE_PAGE_BYTES, section->address + section->size), code->start);
-	if (code->end - code->start < INFER_LEAST_GAP)
+	if (code->end - code->start < INFER_LEAST_GAP) {
+		code->end = code->start;
 		return;
+	}
 	code->end =
 		code->start + cfi_reader_copy(infer->reader,
 					      section->offset + (code->start - section->address),
@@ -411,18 +414,20 @@ static bool has_gap_of(const struct page_code *code, uint64_t page, const struct
 	return false;
 }
 
-/* Making a chunk takes milliseconds, and most pages have nothing to be found. */
-static bool has_gap(const struct infer_file *infer, uint64_t page, const struct cfi_rows *rows)
+/* Making a chunk takes milliseconds, and most pages have nothing to be found. True: this one has. */
+static bool look_at_page(const struct infer_file *infer, uint64_t page, struct cfi_rows *rows)
 {
 	const struct infer_section *section;
 	struct page_code code;
+	bool has_gap = false;
 
 	vec_for_each (section, &infer->code) {
 		read_page_code(infer, section, page, &code);
-		if (has_gap_of(&code, page, rows))
-			return true;
+		has_gap = has_gap || has_gap_of(&code, page, rows);
+		infer_epilogues(rows, (uint32_t)(code.start - page), code.bytes,
+				code.end - code.start);
 	}
-	return false;
+	return has_gap;
 }
 
 void infer_file_fill(struct infer_file *infer, uint64_t page, struct cfi_rows *rows)
@@ -432,7 +437,7 @@ void infer_file_fill(struct infer_file *infer, uint64_t page, struct cfi_rows *r
 	const struct infer_chunk *chunk;
 	const struct infer_row *row;
 
-	if (!infer->reader || page + WIRE_PAGE_BYTES < page || !has_gap(infer, page, rows))
+	if (!infer->reader || page + WIRE_PAGE_BYTES < page || !look_at_page(infer, page, rows))
 		return;
 	chunk = get_chunk(infer, start);
 	cfi_rows_put(&found, 0, &(struct wire_rule){ .kind = WIRE_RULE_NONE });

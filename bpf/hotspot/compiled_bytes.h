@@ -201,13 +201,14 @@ static inline bool compiled_is_behind_leave(struct unwind_cursor *c)
 /*
  * Is P at the comparison or the branch around the call that protects the reserved zone of the stack again? Methods
  * that may use the zone have it behind their frame's end: cmp d32(%r15),%rsp; jb
- * (reserved_stack_check() in cpu/x86/macroAssembler_x86.cpp; Graal has the same).
+ * (reserved_stack_check() in cpu/x86/macroAssembler_x86.cpp; Graal has the same, and branches over a short way).
  */
 static inline bool compiled_is_reserved_check(const wire_u8 *p)
 {
 	const wire_u8 *branch = leaf_u24(p) == 0xa73b49 ? p + 7 : p;
 
-	return leaf_u24(branch - 7) == 0xa73b49 && branch[0] == 0x0f && branch[1] == 0x82;
+	return leaf_u24(branch - 7) == 0xa73b49 &&
+	       (branch[0] == 0x72 || (branch[0] == 0x0f && branch[1] == 0x82));
 }
 
 static inline bool compiled_is_gone(struct unwind_cursor *c, wire_u32 bytes)

@@ -222,6 +222,7 @@ JAVA_STEPS = [
     Mutant("no way out of a poll's first instructions", CODE_LEAF, "if (stop != COMPILED_NO_POLL)", "if (0)", JAVA),
     Mutant("no vzeroupper behind a poll", "bpf/native/leaf.h", "return p[0] == LEAF_RET || (leaf_u24(p) == 0x77f8c5 && p[3] == LEAF_RET);", "return p[0] == LEAF_RET;", ["test_compiled_leaf"]),
     Mutant("a reserved zone begins with its branch", CODE, "leaf_u24(p) == 0xa73b49 ? p + 7 : p;", "p;", ["test_compiled_leaf"]),
+    Mutant("a reserved zone is branched around a long way", CODE, "(branch[0] == 0x72 || ", "(", ["test_compiled_leaf"]),
     Mutant("no end of methods with a reserved zone", CODE, "return leaf_u24(branch - 7) == 0xa73b49 &&", "return 0 &&",
            JAVA),
     Mutant("entry barrier: no cookie", STUB, "word == ~0ULL &&", "0 &&", JAVA),

@@ -304,16 +304,13 @@ static inline enum unwind_verdict unwind_java_frame(struct unwind_cursor *c,
 	return stop;
 }
 
-/*
- * From code of which nothing is known: as its next instructions say, where it was made while the program ran, else by the frame pointer. Without
- * tables all code is such, and who wants no more than frame pointers does not pay for a look at each.
- */
+/* From code of which nothing is known: as its next instructions say, else by the frame pointer. */
 static inline enum unwind_verdict unwind_blind(struct unwind_cursor *c,
 					       struct unwind_memory *memory)
 {
 	struct unwind_rule rule;
 
-	if (!c->made || !ahead_is_known(c, memory, &rule))
+	if (!ahead_is_known(c, memory, &rule))
 		return frame_pointer_step(c, memory);
 	c->read_frames++;
 	return cursor_execute(c, memory, &rule);

@@ -35,7 +35,7 @@ MUTANTS = [
     Mutant("ahead: more instructions", AHEAD, "#define AHEAD_INSTRUCTIONS 8", "#define AHEAD_INSTRUCTIONS 9", TESTS),
     Mutant("ahead: fewer bytes", AHEAD, "#define AHEAD_END (UNWIND_CODE_BYTES - 7)", "#define AHEAD_END (UNWIND_CODE_BYTES - 8)", TESTS),
     Mutant("ahead: not at the leaf", LEAF, "if (ahead_find(c, memory, &rule)) {", "if (0) {", WALKS),
-    Mutant("ahead: only at the leaf", UNWIND, "if (!c->made || !ahead_is_known(c, memory, &rule))", "if (1)", WALKS),
+    Mutant("ahead: only at the leaf", UNWIND, "if (!ahead_is_known(c, memory, &rule))", "if (1)", WALKS),
     Mutant("a call by a register is none", CALL, "(p[-2] == 0xff && (p[-1] & 0x38) == 0x10)", "0", ["test_stub_scan"]),
     Mutant("switch: the frame pointer's own word", POINTER, "if (!rule->cfa_add || !frame_pointer_leads(c))", "if (1)", SWITCHES),
     Mutant("switch: any call", POINTER, "target && c->pc - target < FRAME_POINTER_BYTES", "1", SWITCHES),

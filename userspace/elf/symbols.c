@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sort/radix.h"
 #include "elf/elf_file_private.h"
 #include "elf/infer/infer_end.h"
 #include "elf/reader/reader_file.h"
@@ -17,9 +18,6 @@
 /* One for each section with code; kernel modules and -ffunction-sections objects are not mapped. */
 #define MAX_SECTION_SEARCHES 1000
 #define MAX_CODE_LOOKS	     64
-/* Three digits hold the addresses of most files. */
-#define DIGIT_BITS   10
-#define DIGIT_VALUES (1U << DIGIT_BITS)
 /* Of a file whose names take so much time no more are demangled. */
 #define MAX_LATE 2
 /* Names that were made or read when they were wanted, of one file: some two thousand, of files whose names are here more. */
@@ -91,46 +89,16 @@ void symbols_builder_add_far(struct symbols_builder *builder, struct elf_file *f
 	elf_file_for_each_plt(file, add_symbol, builder);
 }
 
-/* From FROM to TO in the order of one digit of the address; equal ones stay in theirs. */
-static void sort_by_digit(const struct raw_range *from, struct raw_range *to, size_t len,
-			  unsigned int shift)
-{
-	size_t at[DIGIT_VALUES] = { 0 }, sum = 0;
-
-	for (size_t i = 0; i < len; i++)
-		at[from[i].address >> shift & (DIGIT_VALUES - 1)]++;
-	for (size_t i = 0; i < DIGIT_VALUES; i++) {
-		size_t count = at[i];
-
-		at[i] = sum;
-		sum += count;
-	}
-	for (size_t i = 0; i < len; i++)
-		to[at[from[i].address >> shift & (DIGIT_VALUES - 1)]++] = from[i];
-}
-
-/*
- * By address, equal ones in order of arrival. A library has 100,000 symbols: by comparing them this
- * took as long as all the rest.
- */
+/* By address, equal ones in order of arrival. */
 static void sort_raw(struct symbols_builder *builder)
 {
 	size_t len = builder->raw.len;
-	struct raw_range *from = builder->raw.items, *to = xcalloc(len + 1, sizeof(*to));
-	uint64_t bits = 0;
+	struct raw_range *items = builder->raw.items, *room = xcalloc(len + 1, sizeof(*room));
 
-	for (size_t i = 0; i < len; i++)
-		bits |= from[i].address;
-	for (unsigned int shift = 0; shift < 64 && bits >> shift; shift += DIGIT_BITS) {
-		struct raw_range *sorted = to;
-
-		sort_by_digit(from, to, len, shift);
-		to = from;
-		from = sorted;
-	}
-	builder->raw.items = from;
+	_Static_assert(offsetof(struct raw_range, address) == 0, "what it is sorted by");
+	builder->raw.items = radix_sort(items, room, len);
 	builder->raw.cap = len;
-	free(to);
+	free(builder->raw.items == items ? room : items);
 }
 
 static void take_better_name(struct raw_range *range, const struct raw_range *alias)

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/macros.h"
+#include "base/sort/radix.h"
 
 size_t infer_addresses_find(const uint64_t *addresses, size_t count, uint64_t address)
 {
@@ -21,43 +22,13 @@ size_t infer_addresses_find(const uint64_t *addresses, size_t count, uint64_t ad
 	return low;
 }
 
-/* By one byte of what they are above LOW, into RET. */
-static void sort_by_byte(const uint64_t *addresses, size_t count, uint64_t low, unsigned int shift,
-			 uint64_t *ret)
-{
-	size_t places[256] = { 0 }, sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		places[(uint8_t)((addresses[i] - low) >> shift)]++;
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		size_t n = places[i];
-
-		places[i] = sum;
-		sum += n;
-	}
-	for (size_t i = 0; i < count; i++)
-		ret[places[(uint8_t)((addresses[i] - low) >> shift)]++] = addresses[i];
-}
-
-/* By their bytes, from the least one on: a large program has a quarter of a million, and comparing them would take 20 ms. */
 void infer_addresses_sort(uint64_t *addresses, size_t count)
 {
-	uint64_t low = UINT64_MAX, high = 0, *from = addresses, *to, *was;
 	_cleanup_free_ uint64_t *room = NULL;
 
 	if (count < 2)
 		return;
-	for (size_t i = 0; i < count; i++) {
-		low = MIN(low, addresses[i]);
-		high = MAX(high, addresses[i]);
-	}
-	to = room = xcalloc(count, sizeof(*room));
-	for (unsigned int shift = 0; shift < 64 && (high - low) >> shift; shift += 8) {
-		sort_by_byte(from, count, low, shift, to);
-		was = from;
-		from = to;
-		to = was;
-	}
-	if (from != addresses)
-		memcpy(addresses, from, count * sizeof(*addresses));
+	room = xcalloc(count, sizeof(*room));
+	if (radix_sort(addresses, room, count) == room)
+		memcpy(addresses, room, count * sizeof(*addresses));
 }

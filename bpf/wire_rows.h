@@ -176,8 +176,8 @@ struct wire_hot {
  * Followed by copy_bytes of stack, and by the sample itself as the next record of the same tid and
  * time, which has WIRE_SAMPLE_RESUMED set.
  */
-/* Of the heap, behind the copy of the stack, one after the other. */
-struct wire_heap_piece {
+/* Of memory, behind the copy of the stack, one after the other. */
+struct wire_piece {
 	wire_u64 at;
 	wire_u32 bytes;
 	wire_u32 pad;
@@ -187,6 +187,8 @@ struct wire_heap_piece {
 #define WIRE_MISS_HEAP_PIECES 7
 /* Of all of them together. */
 #define WIRE_MISS_HEAP_BYTES 24576
+/* OpenBLAS's dgetrf_parallel() calls itself four times, its frames have 540 KB, and of each some pages here and there are written. */
+#define WIRE_MISS_BEYOND_PIECES 16
 
 struct wire_miss {
 	wire_u32 size; /* of the whole record in bytes */
@@ -222,7 +224,14 @@ struct wire_miss {
 	 */
 	wire_u32 heap_bytes;
 	wire_u32 heap_count;
-	struct wire_heap_piece heap[WIRE_MISS_HEAP_PIECES];
+	struct wire_piece heap[WIRE_MISS_HEAP_PIECES];
+	/*
+	 * What is there of the main thread's stack beyond the copy, where that ends in a buffer that was hardly written; behind the
+	 * pieces of the heap.
+	 */
+	wire_u32 beyond_bytes;
+	wire_u32 beyond_count;
+	struct wire_piece beyond[WIRE_MISS_BEYOND_PIECES];
 #define WIRE_MISS_UNKNOWN     (~0ULL)
 #define WIRE_MISS_CODE_BYTES  32
 #define WIRE_MISS_CODE_BEHIND 8
@@ -246,6 +255,6 @@ _Static_assert(sizeof(struct wire_range) == 32, "wire_range");
 _Static_assert(sizeof(struct wire_space) == 48, "wire_space");
 _Static_assert(sizeof(struct wire_process) == 16, "wire_process");
 _Static_assert(sizeof(struct wire_hot) == 32, "wire_hot");
-_Static_assert(sizeof(struct wire_miss) == 416, "wire_miss");
+_Static_assert(sizeof(struct wire_miss) == 680, "wire_miss");
 
 #endif

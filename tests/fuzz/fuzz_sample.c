@@ -25,7 +25,8 @@ static uint64_t read_miss(const struct wire_miss *miss)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < miss->copy_bytes; i++)
+	for (size_t i = 0; i < (size_t)miss->copy_bytes + miss->heap_bytes + miss->beyond_bytes;
+	     i++)
 		sum += miss->copy[i];
 	if (miss->copy_at + miss->copy_bytes < miss->copy_at)
 		abort();

@@ -82,17 +82,16 @@ static bool is_within(uint64_t address, size_t len, uint64_t start, uint64_t pie
 	       len <= piece_len - (address - start);
 }
 
-/* Of the heap what came along. 0, or -ENOENT. */
-static int read_heap(const struct wire_miss *miss, uint64_t address, void *dst, size_t len)
+/* PIECES lie at FROM, one after the other. 0, or -ENOENT. */
+static int read_piece(const struct wire_piece *pieces, uint32_t count, const uint8_t *from,
+		      uint64_t address, void *dst, size_t len)
 {
-	const uint8_t *piece = miss->copy + miss->copy_bytes;
-
-	for (uint32_t i = 0; i < miss->heap_count; i++) {
-		if (is_within(address, len, miss->heap[i].at, miss->heap[i].bytes)) {
-			memcpy(dst, piece + (address - miss->heap[i].at), len);
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_within(address, len, pieces[i].at, pieces[i].bytes)) {
+			memcpy(dst, from + (address - pieces[i].at), len);
 			return 0;
 		}
-		piece += miss->heap[i].bytes;
+		from += pieces[i].bytes;
 	}
 	return -ENOENT;
 }
@@ -101,6 +100,7 @@ static int read_heap(const struct wire_miss *miss, uint64_t address, void *dst, 
 static int read_copy(const struct wire_miss *miss, uint64_t address, void *dst, size_t len)
 {
 	uint64_t code_at = miss->pc - WIRE_MISS_CODE_BEHIND;
+	const uint8_t *heap = miss->copy + miss->copy_bytes;
 
 	if (is_within(address, len, miss->copy_at, miss->copy_bytes)) {
 		memcpy(dst, miss->copy + (address - miss->copy_at), len);
@@ -110,7 +110,10 @@ static int read_copy(const struct wire_miss *miss, uint64_t address, void *dst, 
 		memcpy(dst, miss->code + (address - code_at), len);
 		return 0;
 	}
-	return read_heap(miss, address, dst, len);
+	if (read_piece(miss->heap, miss->heap_count, heap, address, dst, len) == 0)
+		return 0;
+	return read_piece(miss->beyond, miss->beyond_count, heap + miss->heap_bytes, address, dst,
+			  len);
 }
 
 /* The stack as it was at the sample. What proves that a copy may be read on says nothing of another stack. 0, or -ENOENT. */

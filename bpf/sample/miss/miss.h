@@ -8,6 +8,7 @@
 
 #include "native/row.h"
 #include "sample/emit.h"
+#include "sample/miss/miss_beyond.h"
 #include "sample/miss/miss_copy.h"
 #include "sample/miss/miss_heap.h"
 #include "sample/miss/miss_left.h"
@@ -90,27 +91,25 @@ static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 				     struct task_struct *task, void *ring)
 {
 	wire_u64 sp = s->cursor.sp, until_ns = bpf_ktime_get_ns() + settings.budget_ns;
-	wire_u32 bytes, more;
+	wire_u64 most = miss_most(ring);
+	wire_u32 bytes;
 
 	miss_fill(&b->miss, s, task);
-	miss_copy_stack(b, sp, miss_bound(ring, sp, miss_top(task, sp)), until_ns);
-	bytes = b->miss.copy_bytes;
-	UNWIND_OPAQUE(bytes);
-	if (bytes > miss_copy_bytes)
-		return -1;
+	miss_copy_stack(b, sp, miss_top(task, sp, most), until_ns);
 	miss_undo_returns(b, task);
-	b->miss.heap_bytes = b->miss.heap_count = 0;
+	b->miss.heap_bytes = b->miss.heap_count = b->miss.beyond_bytes = b->miss.beyond_count = 0;
 	if (s->cursor.jvm.serial) {
 		miss_copy_unpacking(b, &s->cursor);
 		miss_copy_heap(b, &s->cursor);
 	} else {
 		miss_copy_left(b, &s->cursor);
 	}
-	more = b->miss.heap_bytes;
-	UNWIND_OPAQUE(more);
-	if (more > WIRE_MISS_HEAP_BYTES)
+	miss_copy_beyond(b, miss_main_end(task, sp), most);
+	bytes = b->miss.copy_bytes + b->miss.heap_bytes + b->miss.beyond_bytes;
+	UNWIND_OPAQUE(bytes);
+	if (bytes > miss_copy_bytes + WIRE_MISS_HEAP_BYTES)
 		return -1;
-	bytes += more + sizeof(b->miss);
+	bytes += sizeof(b->miss);
 	b->miss.size = bytes;
 	/* The sample that follows wakes the reader. */
 	return bpf_ringbuf_output(ring, &b->miss, bytes, BPF_RB_NO_WAKEUP);

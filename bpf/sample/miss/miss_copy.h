@@ -25,28 +25,34 @@
 /* Pages that WIRE_MISS_MAX_COPY bytes lie in, and the one below the stack pointer. */
 #define MISS_COPY_TURNS (WIRE_MISS_MAX_COPY / WIRE_PAGE_BYTES + 2)
 
-/* Where a copy ends when AT may be the end of the stack that SP points into. */
-static __always_inline wire_u64 miss_nearer(wire_u64 top, wire_u64 at, wire_u64 sp)
+/* May AT be the end of the stack that SP points into? */
+static __always_inline bool miss_may_end(wire_u64 at, wire_u64 sp)
 {
-	wire_u64 most = sp - WIRE_MISS_BELOW + miss_copy_bytes;
+	return at > sp && at - sp <= MAIN_STACK_BYTES;
+}
 
-	if (at <= sp || at - sp > MAIN_STACK_BYTES)
-		return top;
-	return at < most ? at : most;
+/* The end of TASK's stack, if it is the main thread's (fs/binfmt_elf.c: where argc is); else 0. */
+static __always_inline wire_u64 miss_main_end(struct task_struct *task, wire_u64 sp)
+{
+	wire_u64 end = BPF_CORE_READ(task, mm, start_stack) + MISS_TOP_BYTES;
+
+	return miss_may_end(end, sp) ? end : 0;
 }
 
 /*
- * Where the copy may end. The main thread's stack ends at mm->start_stack (fs/binfmt_elf.c: where
- * argc is); that of a thread of the C library at its control block (glibc's allocatestack.c and
- * musl's pthread_create.c put it at the top), to which %fs points. What lies above other stacks
- * (a goroutine's) is not theirs.
+ * Where the copy may end. The stack of a thread of the C library ends at its control block (glibc's
+ * allocatestack.c and musl's pthread_create.c put it at the top), to which %fs points. What lies above
+ * other stacks (a goroutine's) is not theirs.
  */
-static __always_inline wire_u64 miss_top(struct task_struct *task, wire_u64 sp)
+static __always_inline wire_u64 miss_top(struct task_struct *task, wire_u64 sp, wire_u64 most)
 {
-	wire_u64 top = sp - WIRE_MISS_BELOW + MISS_BLIND_COPY;
+	wire_u64 from = sp - WIRE_MISS_BELOW, end = task->thread.fsbase;
 
-	top = miss_nearer(top, BPF_CORE_READ(task, mm, start_stack) + MISS_TOP_BYTES, sp);
-	return miss_nearer(top, task->thread.fsbase, sp);
+	if (!miss_may_end(end, sp))
+		end = miss_main_end(task, sp);
+	if (!end)
+		end = from + MISS_BLIND_COPY;
+	return end - from < most ? end : from + most;
 }
 
 /*
@@ -146,16 +152,14 @@ static __always_inline void miss_undo_returns(struct miss_buffer *b, struct task
 		bpf_loop(PROBED_MAX_RETURNS, miss_undo_turn, &returns, 0);
 }
 
-/* A large copy takes at most the first half of the ring: it is there for samples. */
-static __always_inline wire_u64 miss_bound(void *ring, wire_u64 sp, wire_u64 top)
+/* As many bytes of stack may be copied: at most the first half of the ring, as it is there for samples. */
+static __always_inline wire_u64 miss_most(void *ring)
 {
 	wire_u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	wire_u64 half = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
-	wire_u64 from = sp - WIRE_MISS_BELOW, room = MISS_SMALL_COPY;
+	wire_u64 room = half > used + MISS_SMALL_COPY ? half - used : MISS_SMALL_COPY;
 
-	if (half > used + room)
-		room = half - used;
-	return top - from > room ? from + room : top;
+	return room < miss_copy_bytes ? room : miss_copy_bytes;
 }
 
 #endif

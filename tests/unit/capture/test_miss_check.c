@@ -97,6 +97,37 @@ static void test_heap(void **state)
 	}
 }
 
+/* And behind that what is there of the stack beyond. */
+static void test_beyond(void **state)
+{
+	(void)state;
+	fresh()->heap_bytes = 8;
+	record.miss.heap[0].bytes = 8;
+	record.miss.heap_count = 1;
+	record.miss.beyond_bytes = 24;
+	record.miss.beyond_count = 2;
+	record.miss.beyond[0].bytes = 8;
+	record.miss.beyond[1].bytes = 16;
+	record.miss.size = RECORD_BYTES + 32;
+	assert_int_equal(miss_check(&record, RECORD_BYTES + 32), 0);
+	record.miss.beyond[1].bytes = 15;
+	assert_int_equal(miss_check(&record, RECORD_BYTES + 32), -EBADMSG);
+	fresh()->beyond_count = WIRE_MISS_BEYOND_PIECES;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), 0);
+	fresh()->beyond_count = WIRE_MISS_BEYOND_PIECES + 1;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	/* The last page may cross what is the most. */
+	for (uint32_t more = 0; more < 2; more++) {
+		const uint32_t bytes = WIRE_MISS_MAX_COPY + WIRE_PAGE_BYTES + more;
+
+		fresh()->copy_bytes = 0;
+		record.miss.beyond_bytes = record.miss.beyond[0].bytes = bytes;
+		record.miss.beyond_count = 1;
+		record.miss.size = (uint32_t)sizeof(struct wire_miss) + bytes;
+		assert_int_equal(miss_check(&record, record.miss.size), more ? -EBADMSG : 0);
+	}
+}
+
 static void test_fields(void **state)
 {
 	(void)state;
@@ -125,9 +156,8 @@ static void test_fields(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_heap),
+		cmocka_unit_test(test_good),   cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_heap),   cmocka_unit_test(test_beyond),
 		cmocka_unit_test(test_fields),
 	};
 

@@ -234,8 +234,8 @@ static void test_pieces_of_the_heap(void **state)
 	struct fixture *f = *state;
 	uint64_t word;
 
-	f->miss.heap[0] = (struct wire_heap_piece){ .at = HEAP_AT, .bytes = 16 };
-	f->miss.heap[1] = (struct wire_heap_piece){ .at = HEAP_AT + 64, .bytes = 32 };
+	f->miss.heap[0] = (struct wire_piece){ .at = HEAP_AT, .bytes = 16 };
+	f->miss.heap[1] = (struct wire_piece){ .at = HEAP_AT + 64, .bytes = 32 };
 	f->miss.heap_bytes = HEAP_BYTES;
 	for (unsigned int i = 0; i < HEAP_BYTES; i++)
 		f->miss.copy[COPY_BYTES + i] = (uint8_t)(i / 8 + 1);
@@ -249,6 +249,32 @@ static void test_pieces_of_the_heap(void **state)
 	assert_true(memory_read_stack(&f->memory, &word, 8, HEAP_AT + 12) < 0);
 	assert_true(memory_read_stack(&f->memory, &word, 8, HEAP_AT + 64 + 28) < 0);
 	assert_true(memory_read_stack(&f->memory, &word, 8, HEAP_AT - 4) < 0);
+}
+
+/* What is there of the stack beyond the copy comes behind the heap's pieces. */
+static void test_pieces_of_the_stack(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t word;
+
+	f->miss.heap[0] = (struct wire_piece){ .at = HEAP_AT, .bytes = 16 };
+	f->miss.heap_bytes = 16;
+	f->miss.heap_count = 1;
+	f->miss.beyond[0] = (struct wire_piece){ .at = HEAP_AT + 4096, .bytes = 8 };
+	f->miss.beyond[1] = (struct wire_piece){ .at = HEAP_AT + 8192, .bytes = 16 };
+	f->miss.beyond_bytes = 24;
+	for (unsigned int i = 0; i < HEAP_BYTES; i++)
+		f->miss.copy[COPY_BYTES + i] = (uint8_t)(i / 8 + 1);
+	f->stack.alive = false;
+	assert_true(memory_read_stack(&f->memory, &word, 8, HEAP_AT + 4096) < 0);
+	f->miss.beyond_count = 2;
+	assert_int_equal(memory_read_stack(&f->memory, &word, 8, HEAP_AT + 4096), 0);
+	assert_int_equal(word, 0x0303030303030303);
+	assert_int_equal(memory_read(&f->memory, &word, 8, HEAP_AT + 8192 + 8), 0);
+	assert_int_equal(word, 0x0505050505050505);
+	assert_int_equal(memory_read_stack(&f->memory, &word, 8, HEAP_AT + 8), 0);
+	assert_int_equal(word, 0x0202020202020202);
+	assert_true(memory_read_stack(&f->memory, &word, 8, HEAP_AT + 4096 + 4) < 0);
 }
 
 static void test_other_memory_is_live(void **state)
@@ -346,6 +372,7 @@ int main(void)
 		TEST(test_short_copy),
 		TEST(test_other_memory_is_live),
 		TEST(test_pieces_of_the_heap),
+		TEST(test_pieces_of_the_stack),
 		TEST(test_read_across_pages),
 		TEST(test_anchor),
 		TEST(test_still_there),

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * What is there of the main thread's stack beyond a buffer that was hardly written, in which the copy has ended. Nothing else
+ * lies between its stack pointer and the stack's end, while that of another thread may be on a stack of the program's own.
+ * A page that is missing takes 0.75 us in a virtual machine, so that the time of a walk is enough for 1 MiB.
+ */
+#ifndef HOSTPROF_BPF_SAMPLE_MISS_MISS_BEYOND_H
+#define HOSTPROF_BPF_SAMPLE_MISS_MISS_BEYOND_H
+
+#include "sample/miss/miss_copy.h"
+
+#define MISS_BEYOND_TURNS (MAIN_STACK_BYTES / WIRE_PAGE_BYTES)
+
+struct miss_beyond {
+	struct miss_buffer *b;
+	wire_u64 at, end;
+	wire_u64 most; /* bytes, with the copy and the heap */
+	wire_u64 until_ns;
+};
+
+/* The next piece begins at AT, or the last one goes on there. False: there is no place for one more. */
+static __always_inline bool miss_note_beyond(struct wire_miss *miss, wire_u64 at, wire_u32 bytes)
+{
+	wire_u32 index = miss->beyond_count;
+
+	UNWIND_OPAQUE(index);
+	if (index && index <= WIRE_MISS_BEYOND_PIECES) {
+		struct wire_piece *last = &miss->beyond[index - 1];
+
+		if (last->at + last->bytes == at) {
+			last->bytes += bytes;
+			miss->beyond_bytes += bytes;
+			return true;
+		}
+	}
+	if (index >= WIRE_MISS_BEYOND_PIECES)
+		return false;
+	miss->beyond[index].at = at;
+	miss->beyond[index].bytes = bytes;
+	miss->beyond[index].pad = 0;
+	miss->beyond_bytes += bytes;
+	miss->beyond_count = index + 1;
+	return true;
+}
+
+static long miss_beyond_turn(wire_u32 turn, struct miss_beyond *beyond)
+{
+	struct miss_buffer *b = beyond->b;
+	wire_u32 used = b->miss.copy_bytes + b->miss.heap_bytes + b->miss.beyond_bytes;
+	wire_u64 at = beyond->at, left = beyond->end - at;
+	wire_u32 piece = left < WIRE_PAGE_BYTES ? left : WIRE_PAGE_BYTES;
+
+	if (at >= beyond->end || (turn % MISS_STRIDE == 0 && bpf_ktime_get_ns() > beyond->until_ns))
+		return 1;
+	beyond->at = at + piece;
+	UNWIND_OPAQUE(used);
+	UNWIND_OPAQUE(piece);
+	if (used >= beyond->most || used > miss_copy_bytes || piece > WIRE_PAGE_BYTES)
+		return 1;
+	if (bpf_probe_read_user(b->room + used, piece, (const void *)at))
+		return 0;
+	return !miss_note_beyond(&b->miss, at, piece);
+}
+
+static __noinline int miss_copy_beyond(struct miss_buffer *b, wire_u64 main_end, wire_u64 most)
+{
+	struct miss_beyond beyond = { .b = b,
+				      .at = b->miss.copy_at + b->reached,
+				      .end = main_end,
+				      .most = most,
+				      .until_ns = bpf_ktime_get_ns() + settings.budget_ns };
+
+	if (b->reached > b->miss.copy_bytes)
+		bpf_loop(MISS_BEYOND_TURNS, miss_beyond_turn, &beyond, 0);
+	return 0;
+}
+
+#endif

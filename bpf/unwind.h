@@ -27,6 +27,7 @@
 enum unwind_step {
 	UNWIND_STEP_ROW,	 /* as the call frame information says */
 	UNWIND_STEP_FP,		 /* by what the code does next, or the frame pointer */
+	UNWIND_STEP_CHAINED,	 /* the same, where it was the frame pointer a moment ago */
 	UNWIND_STEP_SWITCH,	 /* the same, to a frame on any stack */
 	UNWIND_STEP_LEAF,	 /* follow it from the thread's own pc, with a look at the code */
 	UNWIND_STEP_SIGNAL,	 /* a signal handler's return trampoline */
@@ -110,6 +111,17 @@ static inline enum unwind_step unwind_choose_blind(struct unwind_cursor *c,
 	return start_is_context(c) ? UNWIND_STEP_END : UNWIND_STEP_FP;
 }
 
+static inline enum unwind_step unwind_choose_chained(struct unwind_cursor *c,
+						     const struct wire_rule *rule)
+{
+	c->made = (wire_u8)rule->cfa_add;
+	if (c->made)
+		c->jit_frames++;
+	else
+		c->fp_frames++;
+	return UNWIND_STEP_CHAINED;
+}
+
 static inline enum unwind_step unwind_choose_by_rule(struct unwind_cursor *c,
 						     struct unwind_memory *memory,
 						     const struct wire_rule *rule)
@@ -123,6 +135,7 @@ static inline enum unwind_step unwind_choose_by_rule(struct unwind_cursor *c,
 	case WIRE_RULE_END: return UNWIND_STEP_END;
 	case WIRE_RULE_FP:
 	case WIRE_RULE_GOROUTINE: c->fp_frames++; return UNWIND_STEP_SWITCH;
+	case WIRE_RULE_CHAINED: return unwind_choose_chained(c, rule);
 	default: return UNWIND_STEP_BAD_ROW;
 	}
 }
@@ -140,7 +153,9 @@ static inline enum unwind_step unwind_choose(struct unwind_cursor *c, struct unw
 	if (interpreted_is_at_pc(c))
 		return UNWIND_STEP_INTERPRETED;
 	if (!tables_present(memory))
-		return unwind_choose_blind(c, memory);
+		return !c->leaf && find_is_chained(c, memory, c->pc)
+			       ? UNWIND_STEP_CHAINED
+			       : unwind_choose_blind(c, memory);
 	if (compiled_is_at_pc(c))
 		return c->pc == c->jvm.return_barrier ? UNWIND_STEP_BARRIER : UNWIND_STEP_COMPILED;
 	if (!c->serial)
@@ -311,7 +326,7 @@ static inline enum unwind_verdict unwind_blind(struct unwind_cursor *c,
 	struct unwind_rule rule;
 
 	if (!ahead_is_known(c, memory, &rule))
-		return frame_pointer_step(c, memory);
+		return frame_pointer_step(c, memory, true);
 	c->read_frames++;
 	return cursor_execute(c, memory, &rule);
 }
@@ -327,6 +342,7 @@ static __always_inline enum unwind_verdict unwind_native_caller(struct unwind_cu
 	case UNWIND_STEP_LEAF: return leaf_step(c, memory);
 	case UNWIND_STEP_SIGNAL: return signal_step(c, memory);
 	case UNWIND_STEP_FP: return unwind_blind(c, memory);
+	case UNWIND_STEP_CHAINED: return frame_pointer_step(c, memory, false);
 	case UNWIND_STEP_SWITCH: return goroutine_step(c, memory, rule);
 	case UNWIND_STEP_END: return cursor_stop(c, UNWIND_DONE);
 	case UNWIND_STEP_NOWHERE: return cursor_stop(c, UNWIND_BAD_RETURN);

@@ -53,7 +53,12 @@ enum wire_rule_kind {
 	 * rbp_slot the word of a g that has its sched.bp, cfa_add an enum wire_left. Where there is none, as FP.
 	 */
 	WIRE_RULE_GOROUTINE,
-	WIRE_RULE_KIND_COUNT
+	WIRE_RULE_KIND_COUNT,
+	/*
+	 * In no table: what the cache of hot pcs keeps of code of which nothing is known, when its bytes have said that the frame
+	 * pointer leads on; cfa_add is struct unwind_cursor's made.
+	 */
+	WIRE_RULE_CHAINED = WIRE_RULE_KIND_COUNT
 };
 
 /* By what a goroutine's stack was left for the thread's own. FRAMED: with a frame of its own. */

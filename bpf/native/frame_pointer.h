@@ -35,7 +35,8 @@ static inline bool frame_pointer_is_none(struct unwind_cursor *c, struct unwind_
 {
 	wire_u64 ra;
 
-	if (!cursor_load(c, memory, c->fp + 8, &ra) && leaf_has_called(c, memory, ra))
+	if (!cursor_load(c, memory, c->fp + 8, &ra) &&
+	    (find_is_chained(c, memory, ra) || leaf_has_called(c, memory, ra)))
 		return false;
 	c->reason = UNWIND_FP_BAD;
 	return true;
@@ -59,8 +60,9 @@ static inline bool frame_pointer_is_last_hope(struct unwind_cursor *c, struct un
 
 #endif
 
+/* KEEP: code that has called, of which that is to be remembered. */
 static inline enum unwind_verdict frame_pointer_step(struct unwind_cursor *c,
-						     struct unwind_memory *memory)
+						     struct unwind_memory *memory, bool keep)
 {
 	struct unwind_rule rule = { .cfa = c->fp + 16, .ra_at = c->fp + 8, .fp_at = c->fp };
 
@@ -72,6 +74,8 @@ static inline enum unwind_verdict frame_pointer_step(struct unwind_cursor *c,
 		if (!frame_pointer_is_last_hope(c, memory))
 			return UNWIND_STOP;
 	}
+	if (keep)
+		find_keep_chained(c, memory);
 	c->guessed = 1;
 	return cursor_execute(c, memory, &rule);
 }

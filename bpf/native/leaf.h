@@ -191,7 +191,7 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 	if (memory_read(memory, c->code, UNWIND_CODE_BYTES, c->pc - UNWIND_CODE_BEHIND) &&
 	    memory_read(memory, c->code + UNWIND_CODE_BEHIND,
 			UNWIND_CODE_BYTES - UNWIND_CODE_BEHIND, c->pc))
-		return frame_pointer_step(c, memory);
+		return frame_pointer_step(c, memory, false);
 	leaf_decide(c->code + UNWIND_CODE_BEHIND, &leaf);
 	closure = closure_ra_at(c);
 	if (closure)
@@ -203,7 +203,7 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 			break;
 		}
 		if (!leaf_was_called(c, memory))
-			return frame_pointer_step(c, memory);
+			return frame_pointer_step(c, memory, false);
 		rule.ra_at = c->sp;
 		break;
 	case LEAF_CLONED:
@@ -215,7 +215,7 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 	case LEAF_JUMPS:
 		rule.ra_at = closure ? closure : c->sp;
 		if (cursor_load(c, memory, rule.ra_at, &ra) || !leaf_has_called(c, memory, ra))
-			return frame_pointer_step(c, memory);
+			return frame_pointer_step(c, memory, false);
 		break;
 	case LEAF_PUSHED:
 		rule.fp_at = c->sp;

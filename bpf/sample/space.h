@@ -36,7 +36,8 @@ static __always_inline void space_take(struct scratch *s, struct mm_struct *mm)
 	struct wire_space *space =
 		space_find(s->sample.tgid, s->sample.start_ns, s->sample.exec_id);
 
-	c->serial = 0;
+	/* Without tables the number says only whose code a pc is in, to the cache of hot ones. */
+	c->serial = settings.frame_pointers_only ? s->sample.tgid | 1U << 31 : 0;
 	c->listed = 0;
 	c->jvm_serial = 0;
 	if (!space)

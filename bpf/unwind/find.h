@@ -195,6 +195,27 @@ static inline void find_keep_hot(const struct unwind_cursor *c, struct wire_hot 
 	tables_keep_hot(c, hot, &fresh, sizeof(fresh));
 }
 
+/* The cursor's frame has called, and the frame pointer leads to the next one: what lies around pc need not be read again. */
+static inline void find_keep_chained(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const struct wire_rule rule = { .kind = WIRE_RULE_CHAINED, .cfa_add = c->made };
+	wire_u64 address = find_address(c);
+	struct wire_hot *hot = c->uncached ? NULL : tables_hot(memory, find_hot_slot(address));
+
+	if (hot && c->serial && !c->exact)
+		find_keep_hot(c, hot, address, &rule);
+}
+
+/* Is RA such a place? It is behind a call then. */
+static inline bool find_is_chained(const struct unwind_cursor *c, struct unwind_memory *memory,
+				   wire_u64 ra)
+{
+	struct wire_hot *hot = c->uncached ? NULL : tables_hot(memory, find_hot_slot(ra - 1));
+	struct wire_rule rule;
+
+	return hot && find_hot(c, hot, ra - 1, &rule) && rule.kind == WIRE_RULE_CHAINED;
+}
+
 /* Look the rule up in the tables. */
 static inline enum unwind_found find_cold(struct unwind_cursor *c, struct unwind_memory *memory,
 					  wire_u64 address, struct wire_rule *ret_rule)

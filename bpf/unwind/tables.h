@@ -110,7 +110,7 @@ static inline const struct wire_rule *tables_rule(const struct unwind_memory *me
 
 static inline struct wire_hot *tables_hot(const struct unwind_memory *memory, wire_u32 slot)
 {
-	return memory->tables->hots ? &memory->tables->hots[slot] : NULL;
+	return memory->tables && memory->tables->hots ? &memory->tables->hots[slot] : NULL;
 }
 
 static inline const wire_u64 *tables_far_blob(const struct unwind_memory *memory,

@@ -14,7 +14,15 @@ LOOKED = ["test_code_exits"]
 PAGED = ["test_code_pages"]
 READ = ["test_x86_insn"]
 
+FIND = "bpf/unwind/find.h"
+KEPT = ["test_chained"]
+
 MUTANTS = [
+    Mutant("chained: nothing is kept", POINTER, "	if (keep)\n", "	if (0)\n", KEPT),
+    Mutant("chained: where it was interrupted", FIND, "if (hot && c->serial && !c->exact)", "if (hot && c->serial)", KEPT),
+    Mutant("chained: whatever is kept of a place is that", FIND, "&rule) && rule.kind == WIRE_RULE_CHAINED;", "&rule);", KEPT),
+    Mutant("chained: what is in front of it is read again", POINTER, "(find_is_chained(c, memory, ra) || leaf_has_called(c, memory, ra))", "leaf_has_called(c, memory, ra)", KEPT),
+    Mutant("chained: code of a file was made", UNWIND, "	c->made = (wire_u8)rule->cfa_add;\n", "	c->made = 1;\n", KEPT),
     Mutant("exits: whatever is behind no call", STEP, "return leaf_has_called(c, memory, ra) && exits_is_code", "return exits_is_code", STEPPED),
     Mutant("exits: whatever is in no code", STEP, "&rule) != UNWIND_OUTSIDE;", "&rule) != UNWIND_OUTSIDE || true;", STEPPED),
     Mutant("exits: the first one is right", STEP, "walk.ways == 1 ?", "walk.ways ?", STEPPED),

@@ -108,8 +108,8 @@ def program_rows(name, argv, idle_ns):
     row(f"{name}: BPF time per sample", ns, "ns", digits=0)
     row(f"{name}: native frames per sample", frames_of(capture) / max(capture["samples"], 1), "",
         digits=1)
-    row(f"{name}: frames whose rule was in the hot cache",
-        100 * capture["hot_frames"] / max(frames_of(capture) - capture["jit_frames"], 1), "%",
+    row(f"{name}: frames that the hot cache had",
+        100 * capture["hot_frames"] / max(frames_of(capture), 1), "%",
         digits=1)
     row(f"{name}: complete stacks", 100 * figures["complete_share"], "%")
     row(f"{name}: samples", figures["samples"], "", digits=0)

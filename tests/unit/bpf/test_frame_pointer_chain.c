@@ -21,7 +21,7 @@ static void expect_end(uint64_t fp, int linked, enum unwind_reason reason)
 {
 	begin(fp);
 	world.linked = (uint8_t)linked;
-	assert_int_equal(frame_pointer_step(&world, &world_memory), UNWIND_STOP);
+	assert_int_equal(frame_pointer_step(&world, &world_memory, false), UNWIND_STOP);
 	assert_int_equal(world.reason, reason);
 	assert_true(world.pc == NATIVE_AT + 64 && world.sp == world_word(SP) && world.fp == fp);
 }
@@ -48,7 +48,7 @@ static void a_frame(void **state)
 	(void)state;
 	begin(world_word(FP));
 	world.leaf = world.exact = world.regs_kept = 1;
-	assert_int_equal(frame_pointer_step(&world, &world_memory), UNWIND_GO_ON);
+	assert_int_equal(frame_pointer_step(&world, &world_memory, false), UNWIND_GO_ON);
 	assert_true(world.pc == NATIVE_AT + 128 && world.sp == world_word(FP + 2));
 	assert_true(world.fp == world_word(FP + 20));
 	assert_true(world.linked && !world.leaf && !world.exact && !world.regs_kept);
@@ -66,11 +66,11 @@ static void where_a_chain_ends(void **state)
 	expect_end(STACK_AT + sizeof(world_stack), 1, UNWIND_PAGE);
 	begin(0x1000 - 8);
 	world.sp = 0x100;
-	assert_int_equal(frame_pointer_step(&world, &world_memory), UNWIND_STOP);
+	assert_int_equal(frame_pointer_step(&world, &world_memory, false), UNWIND_STOP);
 	assert_int_equal(world.reason, UNWIND_FP_BAD);
 	begin(world_word(FP));
 	world_stack[FP + 1] = 0;
-	assert_int_equal(frame_pointer_step(&world, &world_memory), UNWIND_STOP);
+	assert_int_equal(frame_pointer_step(&world, &world_memory, false), UNWIND_STOP);
 	assert_int_equal(world.reason, UNWIND_NO_START);
 }
 

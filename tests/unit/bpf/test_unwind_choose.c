@@ -80,7 +80,8 @@ static void the_step_of_a_rule(void **state)
 		assert_int_equal(world.fp_frames, 0);
 	}
 	begin_native();
-	assert_int_equal(by_rule(WIRE_RULE_KIND_COUNT), UNWIND_STEP_BAD_ROW);
+	assert_int_equal(by_rule(WIRE_RULE_CHAINED), UNWIND_STEP_CHAINED);
+	assert_int_equal(by_rule(WIRE_RULE_CHAINED + 1), UNWIND_STEP_BAD_ROW);
 }
 
 /* The frame pointer is followed where nothing is known, and where the rule says so; both count. */

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Format, layers, sizes, shell scripts, licence lines, who makes files, what docs name, texts of
+# Format, what clang warns of, layers, sizes, shell scripts, licence lines, who makes files, what docs name, texts of
 # mutants and of changes that change nothing, stacks of BPF, and what the agent imports.
 # The checks are called by name through step().
 # shellcheck disable=SC2317
@@ -26,7 +26,7 @@ step() {
 check_tools() {
 	local tool missing=
 
-	for tool in clang-format shellcheck python3 objdump llvm-objdump; do
+	for tool in clang clang-format shellcheck python3 objdump llvm-objdump; do
 		command -v "$tool" >/dev/null || missing+=" $tool"
 	done
 	[ -z "$missing" ] || {
@@ -47,6 +47,13 @@ sources() {
 
 check_format() {
 	sources '*.c' '*.h' | xargs clang-format --dry-run -Werror
+}
+
+# The fuzzers, and what they are linked with, are compiled by clang, which warns of more.
+check_clang() {
+	find userspace tests/fuzz -name '*.c' ! -name bpf_session.c -print0 |
+		xargs -0 -P "$(nproc)" -n 16 clang -fsyntax-only -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror \
+			-Wno-format-nonliteral -Iuserspace -Ibpf -Ijvmagent -Itests -Itests/unit -I"$build/gen" -DHOSTPROF_VERSION='""' -DHOSTPROF_LIBDIR='""'
 }
 
 check_licence_lines() {
@@ -89,6 +96,7 @@ check_outputs() {
 cd "$(dirname "$0")/.." || exit 1
 step tools check_tools
 step format check_format
+step clang check_clang
 step layers scripts/check-layers.py
 step wall scripts/check-wall.py
 step sizes scripts/check-size.py --stats

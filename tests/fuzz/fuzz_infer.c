@@ -58,7 +58,7 @@ static void check_rows(const struct infer_piece *piece, const struct infer_rows_
 /* Where instructions begin, and what they lead to, lies in the code. */
 static void check_code(const struct infer_piece *piece)
 {
-	struct infer_code code = { VEC_INIT };
+	struct infer_code code = { VEC_INIT, VEC_INIT };
 	size_t end = 0;
 
 	infer_code_read(piece->bytes, piece->len, &code);

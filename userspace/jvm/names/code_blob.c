@@ -25,7 +25,9 @@ static int stale_if_gone(int r)
 
 static const struct wire_code_heap *find_heap(const struct wire_jvm *wire, uint64_t address)
 {
-	for (unsigned int i = 0; i < MIN(wire->heap_count, WIRE_JVM_HEAPS); i++)
+	const unsigned int count = MIN(wire->heap_count, WIRE_JVM_HEAPS);
+
+	for (unsigned int i = 0; i < count; i++)
 		if (address >= wire->heaps[i].start && address < wire->heaps[i].end)
 			return &wire->heaps[i];
 	return NULL;

@@ -175,9 +175,25 @@ static inline void leaf_decide(const wire_u8 *p, struct leaf_frame *ret_leaf)
 	}
 }
 
+/* The same of the bytes in c->code. */
+static inline int leaf_look(struct unwind_cursor *c, struct leaf_frame *ret_leaf)
+{
+	leaf_decide(c->code + UNWIND_CODE_BEHIND, ret_leaf);
+	return 0;
+}
+
+#ifdef __bpf__
+
+UNWIND_ALONE(int, leaf_look, (struct unwind_cursor * c, struct leaf_frame *ret_leaf), c &&ret_leaf,
+	     (c, ret_leaf), 0)
+
+#define leaf_look(c, ret_leaf) leaf_look_alone(c, ret_leaf)
+
+#endif
+
 static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	struct leaf_frame leaf;
+	struct leaf_frame leaf = {};
 	struct unwind_rule rule = { .fp_at = 0 };
 	wire_u64 ra, closure;
 
@@ -192,7 +208,7 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 	    memory_read(memory, c->code + UNWIND_CODE_BEHIND,
 			UNWIND_CODE_BYTES - UNWIND_CODE_BEHIND, c->pc))
 		return frame_pointer_step(c, memory, false);
-	leaf_decide(c->code + UNWIND_CODE_BEHIND, &leaf);
+	leaf_look(c, &leaf);
 	closure = closure_ra_at(c);
 	if (closure)
 		leaf.state = LEAF_JUMPS;

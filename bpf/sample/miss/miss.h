@@ -52,18 +52,17 @@ static __always_inline void miss_fill_java(struct wire_miss *miss, struct unwind
 	}
 }
 
-static __always_inline void miss_fill(struct wire_miss *miss, struct scratch *s,
-				      struct task_struct *task)
+MISS_ALONE miss_fill_walk(struct unwind_cursor *c, wire_u32 buffer)
 {
-	struct unwind_cursor *c = &s->cursor;
+	struct miss_buffer *b = miss_buffer_at(buffer);
+	struct wire_miss *miss;
 
-	miss->kind = WIRE_MISS;
+	if (!b || !c)
+		return 0;
+	miss = &b->miss;
 	miss->leaf = c->leaf;
 	miss->exact = c->exact;
 	miss->linked = c->linked;
-	miss->time_ns = s->sample.time_ns;
-	miss->tgid = s->sample.tgid;
-	miss->tid = s->sample.tid;
 	miss->pc = c->pc;
 	miss->at_entry = c->at_entry;
 	miss->guessed = c->guessed;
@@ -72,11 +71,25 @@ static __always_inline void miss_fill(struct wire_miss *miss, struct scratch *s,
 	miss->trampoline = c->trampoline;
 	miss_fill_regs(miss, c);
 	miss_fill_java(miss, c);
-	miss->exec_pages = BPF_CORE_READ(task, mm, exec_vm);
 	miss->code_bytes = 0;
 	if (c->leaf && !bpf_probe_read_user(miss->code, WIRE_MISS_CODE_BYTES,
 					    (const void *)(c->pc - WIRE_MISS_CODE_BEHIND)))
 		miss->code_bytes = WIRE_MISS_CODE_BYTES;
+	miss->heap_bytes = miss->heap_count = miss->beyond_bytes = miss->beyond_count = 0;
+	return 0;
+}
+
+static __always_inline void miss_fill(struct miss_buffer *b, wire_u32 buffer, struct scratch *s,
+				      struct task_struct *task)
+{
+	struct wire_miss *miss = &b->miss;
+
+	miss->kind = WIRE_MISS;
+	miss->time_ns = s->sample.time_ns;
+	miss->tgid = s->sample.tgid;
+	miss->tid = s->sample.tid;
+	miss->exec_pages = BPF_CORE_READ(task, mm, exec_vm);
+	miss_fill_walk(&s->cursor, buffer);
 }
 
 /* The last quarter of a ring is for samples: one whose stack is cut is more than none. */
@@ -87,24 +100,22 @@ static __always_inline bool miss_has_room(void *ring)
 	return used < bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 4 * 3;
 }
 
-static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
+static __always_inline int miss_send(struct miss_buffer *b, wire_u32 buffer, struct scratch *s,
 				     struct task_struct *task, void *ring)
 {
-	wire_u64 sp = s->cursor.sp, until_ns = bpf_ktime_get_ns() + settings.budget_ns;
-	wire_u64 most = miss_most(ring);
+	wire_u64 until_ns = bpf_ktime_get_ns() + settings.budget_ns, most = miss_most(ring);
 	wire_u32 bytes;
 
-	miss_fill(&b->miss, s, task);
-	miss_copy_stack(b, sp, miss_top(task, sp, most), until_ns);
+	miss_fill(b, buffer, s, task);
+	miss_copy_stack(&s->cursor, buffer, most, until_ns);
 	miss_undo_returns(b, task);
-	b->miss.heap_bytes = b->miss.heap_count = b->miss.beyond_bytes = b->miss.beyond_count = 0;
 	if (s->cursor.jvm.serial) {
-		miss_copy_unpacking(b, &s->cursor);
-		miss_copy_heap(b, &s->cursor);
+		miss_copy_unpacking(&s->cursor, buffer);
+		miss_copy_heap(&s->cursor, buffer);
 	} else {
-		miss_copy_left(b, &s->cursor);
+		miss_copy_left(&s->cursor, buffer);
 	}
-	miss_copy_beyond(b, miss_main_end(task, sp), most);
+	miss_copy_beyond(&s->cursor, buffer, most);
 	bytes = b->miss.copy_bytes + b->miss.heap_bytes + b->miss.beyond_bytes;
 	UNWIND_OPAQUE(bytes);
 	if (bytes > miss_copy_bytes + WIRE_MISS_HEAP_BYTES)
@@ -139,7 +150,7 @@ static __always_inline bool miss_has_token(struct cpu_state *state,
 static __noinline int miss_try(struct scratch *s, struct cpu_state *state, struct task_struct *task)
 {
 	wire_u32 cpu = s->sample.cpu, buffer = cpu % miss_buffer_count;
-	struct miss_buffer *b = bpf_map_lookup_elem(&miss_buffers, &buffer);
+	struct miss_buffer *b = miss_buffer_at(buffer);
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 	int r;
 
@@ -152,7 +163,7 @@ static __noinline int miss_try(struct scratch *s, struct cpu_state *state, struc
 	if (__sync_lock_test_and_set(&b->busy, 1))
 		return -1;
 	b->begin_ns = bpf_ktime_get_ns();
-	r = miss_send(b, s, task, ring);
+	r = miss_send(b, buffer, s, task, ring);
 	counter_add(WIRE_COUNTER_MISSES_BYTES, b->miss.copy_bytes);
 	bucket_pay(miss_bucket(state, &s->sample), bpf_ktime_get_ns() - b->begin_ns);
 	counter_add(WIRE_COUNTER_MISSES_NS, bpf_ktime_get_ns() - b->begin_ns);

@@ -62,16 +62,17 @@ static long miss_beyond_turn(wire_u32 turn, struct miss_beyond *beyond)
 	return !miss_note_beyond(&b->miss, at, piece);
 }
 
-static __noinline int miss_copy_beyond(struct miss_buffer *b, wire_u64 main_end, wire_u64 most)
+MISS_ALONE miss_copy_beyond(struct unwind_cursor *c, wire_u32 buffer, wire_u64 most)
 {
-	struct miss_beyond beyond = { .b = b,
-				      .at = b->miss.copy_at + b->reached,
-				      .end = main_end,
-				      .most = most,
-				      .until_ns = bpf_ktime_get_ns() + settings.budget_ns };
+	struct miss_buffer *b = miss_buffer_at(buffer);
+	struct miss_beyond beyond = { .b = b, .most = most };
 
-	if (b->reached > b->miss.copy_bytes)
-		bpf_loop(MISS_BEYOND_TURNS, miss_beyond_turn, &beyond, 0);
+	if (!b || !c || b->reached <= b->miss.copy_bytes)
+		return 0;
+	beyond.end = miss_main_end(c);
+	beyond.at = b->miss.copy_at + b->reached;
+	beyond.until_ns = bpf_ktime_get_ns() + settings.budget_ns;
+	bpf_loop(MISS_BEYOND_TURNS, miss_beyond_turn, &beyond, 0);
 	return 0;
 }
 

@@ -34,14 +34,31 @@ struct {
 	__uint(value_size, sizeof(struct miss_buffer));
 } miss_buffers SEC(".maps");
 
+static __always_inline struct miss_buffer *miss_buffer_at(wire_u32 index)
+{
+	return bpf_map_lookup_elem(&miss_buffers, &index);
+}
+
+/*
+ * A function that is not static is looked at once by the verifier, not on each way to it (UNWIND_ALONE() in unwind/cursor.h), but takes
+ * no pointer to a value that may be shorter than its type says: it gets the buffer's index.
+ */
+#define MISS_ALONE __attribute__((noinline)) int
+
 /* One piece is no longer: a hundred interpreted frames. */
 #define MISS_HEAP_PIECE 16384
 
-/* Behind what is there of the stack and the heap. False: it cannot be read, or is too long. */
-static __noinline bool miss_add_piece(struct miss_buffer *b, wire_u64 at, wire_u32 bytes)
+/* Behind what is there of the stack and the heap. 0: it cannot be read, or is too long. */
+MISS_ALONE miss_add_piece(wire_u32 buffer, wire_u64 at, wire_u32 bytes)
 {
-	wire_u32 used = b->miss.heap_bytes, index = b->miss.heap_count, from = b->miss.copy_bytes;
+	struct miss_buffer *b = miss_buffer_at(buffer);
+	wire_u32 used, index, from;
 
+	if (!b)
+		return 0;
+	used = b->miss.heap_bytes;
+	index = b->miss.heap_count;
+	from = b->miss.copy_bytes;
 	UNWIND_OPAQUE(used);
 	UNWIND_OPAQUE(index);
 	UNWIND_OPAQUE(from);
@@ -49,13 +66,13 @@ static __noinline bool miss_add_piece(struct miss_buffer *b, wire_u64 at, wire_u
 	if (from > miss_copy_bytes || index >= WIRE_MISS_HEAP_PIECES || bytes > MISS_HEAP_PIECE ||
 	    used > WIRE_MISS_HEAP_BYTES - MISS_HEAP_PIECE ||
 	    bpf_probe_read_user(b->room + from + used, bytes, (const void *)at))
-		return false;
+		return 0;
 	b->miss.heap[index].at = at;
 	b->miss.heap[index].bytes = bytes;
 	b->miss.heap[index].pad = 0;
 	b->miss.heap_bytes = used + bytes;
 	b->miss.heap_count = index + 1;
-	return true;
+	return 1;
 }
 
 #endif

@@ -31,12 +31,12 @@ static __always_inline bool miss_may_end(wire_u64 at, wire_u64 sp)
 	return at > sp && at - sp <= MAIN_STACK_BYTES;
 }
 
-/* The end of TASK's stack, if it is the main thread's (fs/binfmt_elf.c: where argc is); else 0. */
-static __always_inline wire_u64 miss_main_end(struct task_struct *task, wire_u64 sp)
+/* The end of the stack, if it is the main thread's (mm->start_stack, by fs/binfmt_elf.c: where argc is); else 0. */
+static __always_inline wire_u64 miss_main_end(const struct unwind_cursor *c)
 {
-	wire_u64 end = BPF_CORE_READ(task, mm, start_stack) + MISS_TOP_BYTES;
+	wire_u64 end = c->stack_top + MISS_TOP_BYTES;
 
-	return miss_may_end(end, sp) ? end : 0;
+	return miss_may_end(end, c->sp) ? end : 0;
 }
 
 /*
@@ -44,12 +44,12 @@ static __always_inline wire_u64 miss_main_end(struct task_struct *task, wire_u64
  * allocatestack.c and musl's pthread_create.c put it at the top), to which %fs points. What lies above
  * other stacks (a goroutine's) is not theirs.
  */
-static __always_inline wire_u64 miss_top(struct task_struct *task, wire_u64 sp, wire_u64 most)
+static __always_inline wire_u64 miss_top(const struct unwind_cursor *c, wire_u64 most)
 {
-	wire_u64 from = sp - WIRE_MISS_BELOW, end = task->thread.fsbase;
+	wire_u64 from = c->sp - WIRE_MISS_BELOW, end = c->tls;
 
-	if (!miss_may_end(end, sp))
-		end = miss_main_end(task, sp);
+	if (!miss_may_end(end, c->sp))
+		end = miss_main_end(c);
 	if (!end)
 		end = from + MISS_BLIND_COPY;
 	return end - from < most ? end : from + most;
@@ -110,16 +110,21 @@ static long miss_copy_turn(wire_u32 turn, struct miss_copy *copy)
 	return b->reached - b->miss.copy_bytes > MISS_MAX_HOLE;
 }
 
-/* The copy ends with a page that is there. */
-static __always_inline void miss_copy_stack(struct miss_buffer *b, wire_u64 sp, wire_u64 top,
-					    wire_u64 until_ns)
+/* The copy ends with a page that is there; it has no more than MOST bytes. */
+MISS_ALONE miss_copy_stack(struct unwind_cursor *c, wire_u32 buffer, wire_u64 most,
+			   wire_u64 until_ns)
 {
-	struct miss_copy copy = { .b = b, .top = top, .until_ns = until_ns };
+	struct miss_buffer *b = miss_buffer_at(buffer);
+	struct miss_copy copy = { .b = b, .until_ns = until_ns };
 
-	b->miss.copy_at = sp - WIRE_MISS_BELOW;
+	if (!b || !c)
+		return 0;
+	copy.top = miss_top(c, most);
+	b->miss.copy_at = c->sp - WIRE_MISS_BELOW;
 	b->miss.copy_bytes = 0;
 	b->reached = 0;
 	bpf_loop(MISS_COPY_TURNS, miss_copy_turn, &copy, 0);
+	return 0;
 }
 
 struct miss_returns {

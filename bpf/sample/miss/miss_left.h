@@ -28,10 +28,11 @@ static long miss_link_turn(wire_u32 turn, struct miss_links *links)
 	       bpf_probe_read_user(&links->fp, sizeof(links->fp), (const void *)links->fp);
 }
 
-static __always_inline void miss_add_left(struct miss_buffer *b, wire_u64 at)
+static __always_inline void miss_add_left(wire_u32 buffer, wire_u64 at)
 {
-	if (!miss_add_piece(b, at, MISS_LEFT_BYTES) && !miss_add_piece(b, at, MISS_LEFT_BYTES / 4))
-		(void)miss_add_piece(b, at, MISS_LEFT_LEAST);
+	if (!miss_add_piece(buffer, at, MISS_LEFT_BYTES) &&
+	    !miss_add_piece(buffer, at, MISS_LEFT_BYTES / 4))
+		(void)miss_add_piece(buffer, at, MISS_LEFT_LEAST);
 }
 
 static __always_inline wire_u64 miss_word(wire_u64 at)
@@ -48,8 +49,8 @@ static __always_inline wire_u64 miss_word(wire_u64 at)
 #define MISS_M_FROM  16 /* words */
 
 struct miss_goroutine {
-	struct miss_buffer *b;
 	wire_u64 g, m;
+	wire_u32 buffer;
 };
 
 static long miss_goroutine_turn(wire_u32 turn, struct miss_goroutine *go)
@@ -58,8 +59,8 @@ static long miss_goroutine_turn(wire_u32 turn, struct miss_goroutine *go)
 
 	if (!cursor_is_user(g) || g == go->g || miss_word(g + GOROUTINE_M) != go->m)
 		return 0;
-	if (miss_add_piece(go->b, g, MISS_G_BYTES))
-		miss_add_left(go->b, miss_word(g + GOROUTINE_SCHED));
+	if (miss_add_piece(go->buffer, g, MISS_G_BYTES))
+		miss_add_left(go->buffer, miss_word(g + GOROUTINE_SCHED));
 	return 1;
 }
 
@@ -67,15 +68,16 @@ static long miss_goroutine_turn(wire_u32 turn, struct miss_goroutine *go)
  * Where Go's runtime stands on the thread's own stack (native/goroutine.h). The thread's own g says where that is;
  * nobody else has such words there. Not 0: it does.
  */
-static __noinline int miss_copy_goroutine(struct miss_buffer *b, wire_u64 tls, wire_u64 sp)
+MISS_ALONE miss_copy_goroutine(wire_u32 buffer, wire_u64 tls, wire_u64 sp)
 {
-	struct miss_goroutine go = { .b = b, .g = miss_word(tls - 8) };
+	struct miss_goroutine go = { .buffer = buffer, .g = miss_word(tls - 8) };
 
 	if (sp < miss_word(go.g) || sp >= miss_word(go.g + 8))
 		return 0;
 	go.m = miss_word(go.g + GOROUTINE_M);
-	if (miss_word(go.m) != go.g || !miss_add_piece(b, tls - 8, 8) ||
-	    !miss_add_piece(b, go.g, MISS_G_BYTES) || !miss_add_piece(b, go.m, MISS_M_BYTES))
+	if (miss_word(go.m) != go.g || !miss_add_piece(buffer, tls - 8, 8) ||
+	    !miss_add_piece(buffer, go.g, MISS_G_BYTES) ||
+	    !miss_add_piece(buffer, go.m, MISS_M_BYTES))
 		return 0;
 	bpf_loop(MISS_M_BYTES / 8 - MISS_M_FROM, miss_goroutine_turn, &go, 0);
 	return 1;
@@ -85,16 +87,18 @@ static __noinline int miss_copy_goroutine(struct miss_buffer *b, wire_u64 tls, w
  * Frame pointers lead from the copy to another stack where code has put %rsp on this one and kept %rbp
  * (WIRE_RULE_FP). Nothing but such a chain says so, as tables are what is missing; of other code it may lead anywhere.
  */
-static __noinline int miss_copy_left(struct miss_buffer *b, struct unwind_cursor *c)
+MISS_ALONE miss_copy_left(struct unwind_cursor *c, wire_u32 buffer)
 {
-	struct miss_links links = { .b = b, .fp = c->fp };
+	struct miss_buffer *b = miss_buffer_at(buffer);
+	struct miss_links links = { .b = b };
 
-	if (miss_copy_goroutine(b, c->tls, c->sp))
+	if (!b || !c || miss_copy_goroutine(buffer, c->tls, c->sp))
 		return 0;
+	links.fp = c->fp;
 	bpf_loop(MISS_LINKS, miss_link_turn, &links, 0);
 	if (links.fp != c->fp && !(links.fp & 7) && cursor_is_user(links.fp) &&
 	    links.fp - b->miss.copy_at >= b->miss.copy_bytes)
-		miss_add_left(b, links.fp - MISS_LEFT_BELOW);
+		miss_add_left(buffer, links.fp - MISS_LEFT_BELOW);
 	return 0;
 }
 

@@ -10,13 +10,17 @@
  * Its array, as the first piece. A thread that was in no Java code yet when it was sampled says itself who it is. It may be none that runs
  * Java, so that nothing else of it is taken: none of those has such frames.
  */
-static __noinline int miss_copy_unpacking(struct miss_buffer *b, struct unwind_cursor *c)
+MISS_ALONE miss_copy_unpacking(struct unwind_cursor *c, wire_u32 buffer)
 {
-	const struct wire_unpacking *at = &c->jvm.unpacking;
+	struct miss_buffer *b = miss_buffer_at(buffer);
+	const struct wire_unpacking *at;
 	struct own_thread own = {};
 	wire_u64 array, bytes;
 	wire_u32 frames;
 
+	if (!b || !c)
+		return 0;
+	at = &c->jvm.unpacking;
 	if (at->array && !b->miss.thread &&
 	    own_thread_find(&c->jvm.own, NULL, c->tls, c->leaf_sp, &own))
 		b->miss.thread = own.thread;
@@ -27,7 +31,7 @@ static __noinline int miss_copy_unpacking(struct miss_buffer *b, struct unwind_c
 		if (memory_read(NULL, &frames, 4, array + at->frames))
 			return 0;
 		bytes = at->elements + (wire_u64)frames * at->element_bytes;
-		if (bytes > MISS_HEAP_PIECE || !miss_add_piece(b, array, (wire_u32)bytes))
+		if (bytes > MISS_HEAP_PIECE || !miss_add_piece(buffer, array, (wire_u32)bytes))
 			return 0;
 	}
 	b->miss.unpacking = array;

@@ -55,7 +55,7 @@ work php8.2 -d zend_extension=/usr/lib/php/20220829/opcache.so -d opcache.enable
 kind("luajit", r"luajit", packages="luajit", script=f"work luajit {LOAD}/work.lua",
      impossible="its traces lie in a frame of the interpreter's that moves with them, and tell nobody how far", least=0.3)
 kind("pypy", r"pypy3.*", packages="pypy3", script=f"work pypy3 {LOAD}/work.py",
-     impossible="its JIT's code is left as it returns; what leaves by a register tells nobody where to", least=0.85)
+     impossible="its JIT's code is left as it returns; what leaves by a register tells nobody where to", least=0.83)
 kind("guile", r"guile.*", packages="guile-3.0", script=f"work guile-3.0 --no-auto-compile {LOAD}/work.scm",
      impossible="its JIT's code is left as it returns; what goes on by a register, as most of it does, tells nobody where to", least=0.35)
 kind("sbcl", r"sbcl", packages="sbcl", script=f"work sbcl --script {LOAD}/work.lisp",

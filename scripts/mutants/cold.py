@@ -29,7 +29,7 @@ MUTANTS = [
     Mutant("cold: the loop waits for any number of disks", READER, "patience_end(&readers.disk, now_ns, USUAL_OPEN_NS);", ";", ASKED),
     Mutant("cold: nobody pauses for disks", READER, "return can_wait(ask) && clock_now_ns() < readers.disk_until_ns;", "return 0;", ASKED),
     Mutant("cold: a walk does not wait for it", UNWINDER, "if (may_wait && unwinder->result.reason == UNWIND_NO_ROWS &&", "if (0 &&", NEWS),
-    Mutant("cold: a walk waits for ever", "userspace/session/pipeline_apply.c", "if (!finished && may_wait(pipeline))", "if (!finished)", ["test_pipeline_walks"]),
+    Mutant("cold: a walk waits for ever", "userspace/session/pipeline_apply.c", "pipeline->options->max_depth, has_patience(pipeline));", "pipeline->options->max_depth, true);", ["test_pipeline_walks"]),
     Mutant("cold: a list that lacks a file is the last word", UNWINDER, "if (unwind_files_delays(unwinder->files) != delays)\n\t\treturn;", "", NEWS),
     Mutant("cold: nobody is told that it is read", COLD, "	files->told++;\n\treturn true;", "	return true;", READ),
     Mutant("cold: readers that are busy have no rows", FILES, "	if (r == -EBUSY)\n\t\treturn false;\n", "", ["test_unwind_files_readers"]),

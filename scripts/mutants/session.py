@@ -185,7 +185,7 @@ ARRIVING = [
     Mutant("a late walk is left unfinished", APPLY, "if (item->miss && !finish_oldest(pipeline, item, process))", "if (0)",
            CALLS),
     Mutant("samples do not wait for their files", APPLY,
-           "\t\tif (may_wait(pipeline))", "\t\tif (0)", CALLS),
+           "\t\tif (has_patience(pipeline)) {", "\t\tif (0) {", CALLS),
     Mutant("samples do not wait for agents", PIPELINE, "else if (agents_busy(pipeline->agents))\n\t\treturn;", "", CALLS),
     Mutant("agents of all JVMs are targets'", "userspace/session/pipeline_outside.c", "if (is_target(pipeline, process)) {", "if (1) {", CALLS),
     Mutant("a JVM's threads have the kernel's names", SYMBOLIZER,

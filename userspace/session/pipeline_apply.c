@@ -177,20 +177,25 @@ bool pipeline_queue_overflows(const struct pipeline *pipeline)
 	return holds_more(pipeline, pipeline->plan.queue_bytes);
 }
 
-/* The oldest sample's files are still being read: is it worth while to wait for them? */
-static bool may_wait(struct pipeline *pipeline)
+/* If the oldest sample's files are still being read, is it worth while to wait for them? */
+static bool has_patience(struct pipeline *pipeline)
 {
-	uint64_t now_ns = clock_now_ns(), parsed = image_cache_parsed(pipeline->images);
+	uint64_t since_ns = pipeline->stalled_since_ns;
+	uint64_t parsed = image_cache_parsed(pipeline->images);
 
 	if (pipeline_queue_is_full(pipeline))
 		return false;
 	if (pipeline->gave_up && pipeline->gave_up_parsed == parsed)
 		return false;
-	if (!pipeline->stalled_since_ns)
-		pipeline->stalled_since_ns = now_ns;
-	pipeline->gave_up = now_ns - pipeline->stalled_since_ns >= STALL_LIMIT_NS;
+	pipeline->gave_up = since_ns && clock_now_ns() - since_ns >= STALL_LIMIT_NS;
 	pipeline->gave_up_parsed = parsed;
 	return !pipeline->gave_up;
+}
+
+static void note_stall(struct pipeline *pipeline)
+{
+	if (!pipeline->stalled_since_ns)
+		pipeline->stalled_since_ns = clock_now_ns();
 }
 
 /*
@@ -210,12 +215,11 @@ static bool finish_oldest(struct pipeline *pipeline, struct merge_item *item,
 	if (unwinder_is_busy(pipeline->unwinder) && !pipeline_queue_is_full(pipeline))
 		return false;
 	finished = unwinder_finish(pipeline->unwinder, item->miss, item->sample, process,
-				   pipeline->options->max_depth, true);
-	if (!finished && may_wait(pipeline))
+				   pipeline->options->max_depth, has_patience(pipeline));
+	if (!finished) {
+		note_stall(pipeline);
 		return false;
-	if (!finished)
-		finished = unwinder_finish(pipeline->unwinder, item->miss, item->sample, process,
-					   pipeline->options->max_depth, false);
+	}
 	merge_finish(&pipeline->queue, item, finished);
 	return true;
 }
@@ -233,8 +237,10 @@ static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 		return true;
 	if (!symbolizer_try(pipeline->symbolizer, &pipeline->profile, process, item->sample,
 			    &symbolized)) {
-		if (may_wait(pipeline))
+		if (has_patience(pipeline)) {
+			note_stall(pipeline);
 			return false;
+		}
 		symbolized = symbolizer_take(pipeline->symbolizer, &pipeline->profile, process,
 					     item->sample);
 	}

@@ -103,8 +103,7 @@ static void a_walk_whose_file_is_being_read(void **state)
 	assert_string_equal(noted(), "finish 1, which is read yet\n");
 	fake_advance(3 * NSEC_PER_SEC);
 	apply_until(f, 2);
-	assert_string_equal(noted(),
-			    "finish 1, which is read yet\nfinish 1, 0 frames\nstack of 1\n");
+	assert_string_equal(noted(), "finish 1, 0 frames\nstack of 1\n");
 }
 
 /* For want of time: the newest first, then what cannot be had now is left for later. */

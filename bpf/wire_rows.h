@@ -231,8 +231,8 @@ struct wire_miss {
 	wire_u32 heap_count;
 	struct wire_piece heap[WIRE_MISS_HEAP_PIECES];
 	/*
-	 * What is there of the main thread's stack beyond the copy, where that ends in a buffer that was hardly written; behind the
-	 * pieces of the heap.
+	 * What is there of the main thread's stack beyond the copy, where that ends in a buffer that was hardly written, or of a
+	 * goroutine's; behind the pieces of the heap.
 	 */
 	wire_u32 beyond_bytes;
 	wire_u32 beyond_count;

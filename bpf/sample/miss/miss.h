@@ -115,7 +115,7 @@ static __always_inline int miss_send(struct miss_buffer *b, wire_u32 buffer, str
 	} else {
 		miss_copy_left(&s->cursor, buffer);
 	}
-	miss_copy_beyond(&s->cursor, buffer, most);
+	miss_copy_beyond(buffer, most);
 	bytes = b->miss.copy_bytes + b->miss.heap_bytes + b->miss.beyond_bytes;
 	UNWIND_OPAQUE(bytes);
 	if (bytes > miss_copy_bytes + WIRE_MISS_HEAP_BYTES)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
 /*
- * What is there of the main thread's stack beyond a buffer that was hardly written, in which the copy has ended. Nothing else
- * lies between its stack pointer and the stack's end, while that of another thread may be on a stack of the program's own.
+ * What is there of stacks that the copy does not hold. Of the main thread's beyond a buffer that was hardly written, in which the copy has
+ * ended: nothing else lies between its stack pointer and the stack's end, while that of another thread may be on a stack of the
+ * program's own. And of a goroutine's, which is left for the thread's own, or is longer than what is copied of a stack whose end nobody knows.
  * A page that is missing takes 0.75 us in a virtual machine, so that the time of a walk is enough for 1 MiB.
  */
 #ifndef HOSTPROF_BPF_SAMPLE_MISS_MISS_BEYOND_H
@@ -48,7 +49,10 @@ static long miss_beyond_turn(wire_u32 turn, struct miss_beyond *beyond)
 	struct miss_buffer *b = beyond->b;
 	wire_u32 used = b->miss.copy_bytes + b->miss.heap_bytes + b->miss.beyond_bytes;
 	wire_u64 at = beyond->at, left = beyond->end - at;
-	wire_u32 piece = left < WIRE_PAGE_BYTES ? left : WIRE_PAGE_BYTES;
+	wire_u32 piece = WIRE_PAGE_BYTES - (at & (WIRE_PAGE_BYTES - 1));
+
+	if (piece > left)
+		piece = left;
 
 	if (at >= beyond->end || (turn % MISS_STRIDE == 0 && bpf_ktime_get_ns() > beyond->until_ns))
 		return 1;
@@ -62,15 +66,18 @@ static long miss_beyond_turn(wire_u32 turn, struct miss_beyond *beyond)
 	return !miss_note_beyond(&b->miss, at, piece);
 }
 
-MISS_ALONE miss_copy_beyond(struct unwind_cursor *c, wire_u32 buffer, wire_u64 most)
+/* With what is there already it has no more than MOST bytes. */
+MISS_ALONE miss_copy_beyond(wire_u32 buffer, wire_u64 most)
 {
 	struct miss_buffer *b = miss_buffer_at(buffer);
 	struct miss_beyond beyond = { .b = b, .most = most };
 
-	if (!b || !c || b->reached <= b->miss.copy_bytes)
+	if (!b)
 		return 0;
-	beyond.end = miss_main_end(c);
-	beyond.at = b->miss.copy_at + b->reached;
+	beyond.at = b->beyond_at;
+	beyond.end = b->beyond_end;
+	if (beyond.at >= beyond.end)
+		return 0;
 	beyond.until_ns = bpf_ktime_get_ns() + settings.budget_ns;
 	bpf_loop(MISS_BEYOND_TURNS, miss_beyond_turn, &beyond, 0);
 	return 0;

@@ -10,9 +10,10 @@
 
 struct miss_buffer {
 	wire_u32 busy;
-	wire_u32 reached;      /* bytes of the copy that were tried */
-	wire_u64 begin_ns;     /* of this one; here, as the stack is short */
-	struct wire_miss miss; /* its copy[] is the next member */
+	wire_u32 reached;		/* bytes of the copy that were tried */
+	wire_u64 begin_ns;		/* of this one; here, as the stack is short */
+	wire_u64 beyond_at, beyond_end; /* of stack that is not in the copy; miss_beyond.h */
+	struct wire_miss miss;		/* its copy[] is the next member */
 	/*
 	 * It holds miss_copy_bytes, and a page more, so that the verifier need not know that a
 	 * piece ends where the copy does; and what is copied of the heap.

@@ -124,6 +124,8 @@ MISS_ALONE miss_copy_stack(struct unwind_cursor *c, wire_u32 buffer, wire_u64 mo
 	b->miss.copy_bytes = 0;
 	b->reached = 0;
 	bpf_loop(MISS_COPY_TURNS, miss_copy_turn, &copy, 0);
+	b->beyond_at = b->miss.copy_at + b->reached;
+	b->beyond_end = b->reached > b->miss.copy_bytes ? miss_main_end(c) : 0;
 	return 0;
 }
 

@@ -53,6 +53,18 @@ struct miss_goroutine {
 	wire_u32 buffer;
 };
 
+/* The stack of the goroutine G from AT on, up to where that ends. */
+static __always_inline void miss_take_goroutine(wire_u32 buffer, wire_u64 g, wire_u64 at)
+{
+	struct miss_buffer *b = miss_buffer_at(buffer);
+	wire_u64 low = miss_word(g), high = miss_word(g + 8);
+
+	if (!b || at < low || at >= high)
+		return;
+	b->beyond_at = at;
+	b->beyond_end = high;
+}
+
 static long miss_goroutine_turn(wire_u32 turn, struct miss_goroutine *go)
 {
 	wire_u64 g = miss_word(go->m + 8ULL * (MISS_M_FROM + turn));
@@ -60,23 +72,27 @@ static long miss_goroutine_turn(wire_u32 turn, struct miss_goroutine *go)
 	if (!cursor_is_user(g) || g == go->g || miss_word(g + GOROUTINE_M) != go->m)
 		return 0;
 	if (miss_add_piece(go->buffer, g, MISS_G_BYTES))
-		miss_add_left(go->buffer, miss_word(g + GOROUTINE_SCHED));
+		miss_take_goroutine(go->buffer, g, miss_word(g + GOROUTINE_SCHED));
 	return 1;
 }
 
 /*
  * Where Go's runtime stands on the thread's own stack (native/goroutine.h). The thread's own g says where that is;
- * nobody else has such words there. Not 0: it does.
+ * nobody else has such words there. Not 0: it does. A goroutine's own stack ends where its g says.
  */
 MISS_ALONE miss_copy_goroutine(wire_u32 buffer, wire_u64 tls, wire_u64 sp)
 {
 	struct miss_goroutine go = { .buffer = buffer, .g = miss_word(tls - 8) };
+	struct miss_buffer *b = miss_buffer_at(buffer);
 
-	if (sp < miss_word(go.g) || sp >= miss_word(go.g + 8))
+	if (!b || sp < miss_word(go.g) || sp >= miss_word(go.g + 8))
 		return 0;
 	go.m = miss_word(go.g + GOROUTINE_M);
-	if (miss_word(go.m) != go.g || !miss_add_piece(buffer, tls - 8, 8) ||
-	    !miss_add_piece(buffer, go.g, MISS_G_BYTES) ||
+	if (miss_word(go.m) != go.g) {
+		miss_take_goroutine(buffer, go.g, b->beyond_at);
+		return 0;
+	}
+	if (!miss_add_piece(buffer, tls - 8, 8) || !miss_add_piece(buffer, go.g, MISS_G_BYTES) ||
 	    !miss_add_piece(buffer, go.m, MISS_M_BYTES))
 		return 0;
 	bpf_loop(MISS_M_BYTES / 8 - MISS_M_FROM, miss_goroutine_turn, &go, 0);

@@ -29,9 +29,15 @@ MODES = {
     "signal": (INLINE_NONE, {"signal": SIGNAL_EVERY}),
     # Everything at once, from the first compilation on.
     "mixed": ([*INLINE_NONE, "-Dsteps.warmup=100"], {"signal": SIGNAL_EVERY}),
+    # Its collections arm the entry barrier of all compiled methods.
+    "barriers": ([*INLINE_NONE, "-Dsteps.warmup=100", "-XX:+UseShenandoahGC", "-XX:+UnlockDiagnosticVMOptions",
+                  "-XX:+UnlockExperimentalVMOptions", "-XX:ShenandoahGuaranteedGCInterval=50"], {}),
     "virtual": ([*INLINE_NONE, "-Djdk.virtualThreadScheduler.parallelism=1", "-Dsteps.warmup=5000"],
                 {"virtual": True}),
 }
+
+# Other modes are every JDK's.
+SINCE = {"virtual": 21, "barriers": 17}
 
 # --- what the program knows -----------------------------------------------------------------
 
@@ -327,7 +333,7 @@ def wanted(arguments):
     for argument in arguments or [str(v) for v in JDKS]:
         version, _, mode = argument.partition(":")
         for name in [mode] if mode else MODES:
-            if name != "virtual" or int(version) >= 21:
+            if int(version) >= SINCE.get(name, 0):
                 yield int(version), name
 
 

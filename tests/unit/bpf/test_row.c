@@ -320,7 +320,7 @@ static void test_rules_without_a_row(void **state)
 	w.stack[11] = OUTERMOST;
 	expect_kind(WIRE_RULE_END, 1, UNWIND_DONE);
 	expect_kind(WIRE_RULE_BAD, 1, UNWIND_BAD_ROW);
-	expect_kind(WIRE_RULE_KIND_COUNT, 1, UNWIND_BAD_ROW);
+	expect_kind(WIRE_RULE_CHAINED + 1, 1, UNWIND_BAD_ROW);
 	expect_kind(WIRE_RULE_NONE, 2, UNWIND_DONE);
 	expect_kind(WIRE_RULE_FP, 2, UNWIND_DONE);
 }

@@ -117,14 +117,9 @@ static inline bool stub_is_nested(struct unwind_cursor *c, struct unwind_memory 
 static inline bool stub_is_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
 				   struct unwind_rule *rule)
 {
-	if (stub_has_cookie(c, memory, c->sp))
-		*rule = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8 };
-	else if (stub_has_cookie(c, memory, c->sp + 8))
-		*rule = (struct unwind_rule){ c->sp + 24, c->sp + 16, c->sp };
-	else if (frame_pointer_is_near(c) && stub_has_cookie(c, memory, c->fp + 8))
-		*rule = (struct unwind_rule){ c->fp + 24, c->fp + 16, c->fp };
-	else
+	if (!frame_pointer_is_near(c) || !stub_has_cookie(c, memory, c->fp + 8))
 		return stub_is_left_barrier(c, memory, rule) || stub_is_nested(c, memory, rule);
+	*rule = (struct unwind_rule){ c->fp + 24, c->fp + 16, c->fp };
 	return true;
 }
 

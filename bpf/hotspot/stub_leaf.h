@@ -39,6 +39,37 @@ UNWIND_ALONE(wire_u64, stub_sender_sp, (struct unwind_cursor * c, wire_u64 ra, w
 
 #endif
 
+#define STUB_LEAVE 0xc9
+
+/* push $-1: the cookie. */
+static inline bool stub_pushes_cookie(const wire_u8 *p)
+{
+	return (p[0] == 0x68 && leaf_u32(p + 1) == ~0U) || (p[0] == 0x6a && p[1] == 0xff);
+}
+
+static inline bool stub_is_behind_cookie(const wire_u8 *p)
+{
+	return (p[-5] == 0x68 && leaf_u32(p - 4) == ~0U) || (p[-2] == 0x6a && p[-1] == 0xff);
+}
+
+/*
+ * An entry barrier whose frame is not there yet, or not any more. The bytes must say so: what lies in the frame of the method that it
+ * was called by, which has only just begun, may be the cookie and the return address of another one.
+ */
+static inline bool stub_is_barrier_alone(struct unwind_cursor *c, struct unwind_memory *memory,
+					 struct unwind_rule *rule)
+{
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+
+	if (p[-1] == LEAF_PUSH_RBP && stub_is_behind_cookie(p - 1)) {
+		*rule = (struct unwind_rule){ c->sp + 24, c->sp + 16, c->sp };
+		return stub_has_cookie(c, memory, c->sp + 8);
+	}
+	*rule = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8 };
+	return (p[-1] == STUB_LEAVE || stub_is_behind_cookie(p)) &&
+	       stub_has_cookie(c, memory, c->sp);
+}
+
 /* Says where the return address is, by the bytes at pc; 0: they don't tell. */
 static inline wire_u64 stub_decide(struct unwind_cursor *c, struct unwind_memory *memory)
 {
@@ -50,7 +81,7 @@ static inline wire_u64 stub_decide(struct unwind_cursor *c, struct unwind_memory
 	/* A left barrier's end: test %rsp,(%rsp); mov (%rsp),%rsp; jmp *-8(%rsp). */
 	if (op == 0x24248548 || op == 0x24248b48)
 		return stub_new_sp(c, memory, sp);
-	if (op == 0xf82464ff)
+	if (op == 0xf82464ff || stub_pushes_cookie(p))
 		return sp;
 	leaf_decide(p, &leaf);
 	if (leaf.state == LEAF_ENTRY)
@@ -169,7 +200,7 @@ static inline enum unwind_verdict stub_leave(struct unwind_cursor *c, struct unw
 	wire_u64 ra = c->leaf_regs[DWARF_RAX], at;
 	enum stub_popped popped;
 
-	if (stub_is_barrier(c, memory, &rule))
+	if (stub_is_barrier_alone(c, memory, &rule) || stub_is_barrier(c, memory, &rule))
 		return compiled_follow(c, memory, &rule);
 	if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) && blob_owns(c, c->leaf_regs[DWARF_RDX]))
 		return compiled_enter(c, c->leaf_regs[DWARF_RDX], c->sp, c->fp);

@@ -140,16 +140,43 @@ static void test_entry_barrier(void **state)
 	world_stack[SP_WORD] = ~0ULL;
 	world_stack[SP_WORD + 1] = RA;
 	expect_caller(RA, SP_WORD + 2, 0x1234);
-	BEGIN("\x55", "\x48\x8b\xec");
+	BEGIN("\x68\xff\xff\xff\xff\x55", "\x48\x8b\xec");
 	world_stack[SP_WORD + 1] = ~0ULL;
 	world_stack[SP_WORD + 2] = RA;
 	expect_caller(RA, SP_WORD + 3, 0x10 + SP_WORD);
+	BEGIN("\x6a\xff\x55", "\x48\x8b\xec");
+	world_stack[SP_WORD + 1] = ~0ULL;
+	world_stack[SP_WORD + 2] = RA;
+	expect_caller(RA, SP_WORD + 3, 0x10 + SP_WORD);
+	/* pop %rdi; leave; add $8,%rsp */
+	BEGIN("\x5f\xc9", "\x48\x83\xc4\x08\xc3");
+	world_stack[SP_WORD] = ~0ULL;
+	world_stack[SP_WORD + 1] = RA;
+	expect_caller(RA, SP_WORD + 2, 0x1234);
 	BEGIN("\x90", "\x90");
 	world.leaf = 0; /* it calls on */
 	world.fp = world_word(SP_WORD + 20);
 	world_stack[SP_WORD + 21] = ~0ULL;
 	world_stack[SP_WORD + 22] = RA;
 	expect_caller(RA, SP_WORD + 23, 0x10 + SP_WORD + 20);
+}
+
+/* In the frame of who called one may lie what another one has left: at its first instruction, and at its last. */
+static void test_cookie_of_another_barrier(void **state)
+{
+	(void)state;
+	for (unsigned int way = 0; way < 3; way++) {
+		if (way == 0)
+			BEGIN("\xcc", "\x68\xff\xff\xff\xff\x55");
+		else if (way == 1)
+			BEGIN("\xcc", "\x6a\xff\x55");
+		else
+			BEGIN("\xc9\x48\x83\xc4\x08", "\xc3");
+		world_stack[SP_WORD] = RA;
+		world_stack[SP_WORD + 1] = ~0ULL;
+		world_stack[SP_WORD + 2] = OLD_RA;
+		expect_caller(RA, SP_WORD + 1, 0x1234);
+	}
 }
 
 /*
@@ -427,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_scan),
 		cmocka_unit_test(test_called_by_native_code),
 		cmocka_unit_test(test_entry_barrier),
+		cmocka_unit_test(test_cookie_of_another_barrier),
 		cmocka_unit_test(test_left_barrier),
 		cmocka_unit_test(test_frame_within_frame),
 		cmocka_unit_test(test_popped),

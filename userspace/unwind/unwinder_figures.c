@@ -45,6 +45,7 @@ void unwinder_for_each_figure(const struct unwinder *unwinder, unwinder_figure_f
 		{ "unwind.files", files },
 		{ "unwind.pages", rows.pages },
 		{ "unwind.pages-made", unwinder->pages_made },
+		{ "unwind.rows-made", unwinder->rows_made },
 		{ "unwind.pages-made-ns", unwinder->make_ns },
 		{ "unwind.pages-evicted", rows.pages_evicted },
 		{ "unwind.rules", rows.rules_used },

@@ -39,7 +39,7 @@ struct unwinder {
 	struct walk walk;
 	struct walk_result result;
 	uint64_t spent_ns; /* since unwinder_grant() */
-	uint64_t at_once, late_count, unfinished, pages_made, make_ns;
+	uint64_t at_once, late_count, unfinished, pages_made, rows_made, make_ns;
 	/* What walks here did, by wire_counters.def. */
 	uint64_t row_frames, inferred_frames, hot_frames, fp_frames, jit_frames, read_frames,
 		java_frames, java_hot_frames;

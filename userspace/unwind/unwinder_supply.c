@@ -21,6 +21,7 @@ static bool make_page(struct unwinder *unwinder, struct job *job, const struct w
 	if (!made)
 		return false;
 	unwinder->pages_made++;
+	unwinder->rows_made += unwinder->page.v.len;
 	r = row_store_put(unwinder->rows, &key, unwinder->page.v.items, unwinder->page.v.len,
 			  begin_ns);
 	return r == 0;

@@ -31,6 +31,7 @@ static void test_at_once(void **state)
 	check_whole(f, first);
 	made = figure_of(f, "unwind.pages-made");
 	assert_true(made > 0);
+	assert_true(figure_of(f, "unwind.rows-made") > made);
 	assert_int_equal(figure_of(f, "unwind.spaces"), 1);
 	/* now everything is there */
 	second = try(f);

@@ -113,6 +113,7 @@ static void each_has_its_name(void **state)
 						  .inferred_frames = 115,
 						  .read_frames = 116,
 						  .pages_made = 112,
+						  .rows_made = 117,
 						  .make_ns = 113 };
 
 	(void)state;
@@ -136,6 +137,7 @@ static void each_has_its_name(void **state)
 						   "unwind.files 501\n"
 						   "unwind.pages 401\n"
 						   "unwind.pages-made 112\n"
+						   "unwind.rows-made 117\n"
 						   "unwind.pages-made-ns 113\n"
 						   "unwind.pages-evicted 402\n"
 						   "unwind.rules 403\n"

@@ -212,7 +212,6 @@ JAVA_STEPS = [
     Mutant("barriers: whatever lies above sp", STUB_LEAF, "if (p[-1] == LEAF_PUSH_RBP && stub_is_behind_cookie(p - 1)) {", "if (stub_has_cookie(c, memory, c->sp + 8)) {", ["test_stub_leaf"]),
     Mutant("barriers: none behind its leave", STUB_LEAF, "(p[-1] == STUB_LEAVE || stub_is_behind_cookie(p))", "stub_is_behind_cookie(p)", ["test_stub_leaf"]),
     Mutant("barriers: none behind its push", STUB_LEAF, "(p[-1] == STUB_LEAVE || stub_is_behind_cookie(p))", "p[-1] == STUB_LEAVE", ["test_stub_leaf"]),
-    Mutant("barriers: nothing at their entry", STUB_LEAF, "if (op == 0xf82464ff || stub_pushes_cookie(p))", "if (op == 0xf82464ff)", ["test_stub_leaf"]),
     Mutant("stubs: no return address in %rdx", STUB_LEAF, "if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) &&", "if (0 &&", JAVA),
     Mutant("adapters: a call that leads here, farther up, instead of [sp]", STUB_LEAF, "if (stub_is_adapter_leaf(c, memory))",
            "if (0)", JAVA),

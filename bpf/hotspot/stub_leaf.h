@@ -39,17 +39,17 @@ UNWIND_ALONE(wire_u64, stub_sender_sp, (struct unwind_cursor * c, wire_u64 ra, w
 
 #endif
 
-#define STUB_LEAVE 0xc9
-
-/* push $-1: the cookie. */
-static inline bool stub_pushes_cookie(const wire_u8 *p)
+/* push $-1: the cookie. Its length, or 0. */
+static inline wire_u32 stub_cookie_length(const wire_u8 *p)
 {
-	return (p[0] == 0x68 && leaf_u32(p + 1) == ~0U) || (p[0] == 0x6a && p[1] == 0xff);
+	if (p[0] == 0x68 && leaf_u32(p + 1) == ~0U)
+		return 5;
+	return p[0] == 0x6a && p[1] == 0xff ? 2 : 0;
 }
 
 static inline bool stub_is_behind_cookie(const wire_u8 *p)
 {
-	return (p[-5] == 0x68 && leaf_u32(p - 4) == ~0U) || (p[-2] == 0x6a && p[-1] == 0xff);
+	return stub_cookie_length(p - 5) == 5 || stub_cookie_length(p - 2) == 2;
 }
 
 /*
@@ -66,7 +66,7 @@ static inline bool stub_is_barrier_alone(struct unwind_cursor *c, struct unwind_
 		return stub_has_cookie(c, memory, c->sp + 8);
 	}
 	*rule = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8 };
-	return (p[-1] == STUB_LEAVE || stub_is_behind_cookie(p)) &&
+	return (p[-1] == COMPILED_LEAVE || stub_is_behind_cookie(p)) &&
 	       stub_has_cookie(c, memory, c->sp);
 }
 
@@ -81,7 +81,7 @@ static inline wire_u64 stub_decide(struct unwind_cursor *c, struct unwind_memory
 	/* A left barrier's end: test %rsp,(%rsp); mov (%rsp),%rsp; jmp *-8(%rsp). */
 	if (op == 0x24248548 || op == 0x24248b48)
 		return stub_new_sp(c, memory, sp);
-	if (op == 0xf82464ff || stub_pushes_cookie(p))
+	if (op == 0xf82464ff || stub_cookie_length(p))
 		return sp;
 	leaf_decide(p, &leaf);
 	if (leaf.state == LEAF_ENTRY)

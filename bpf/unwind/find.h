@@ -173,6 +173,13 @@ static inline wire_u32 find_hot_slot(wire_u64 address)
 	return cursor_hash(address) & (WIRE_HOT_ENTRIES - 1);
 }
 
+/* The place of ADDRESS in the cache; NULL: the walk does without. */
+static inline struct wire_hot *find_hot_place(const struct unwind_cursor *c,
+					      struct unwind_memory *memory, wire_u64 address)
+{
+	return c->uncached ? NULL : tables_hot(memory, find_hot_slot(address));
+}
+
 static inline bool find_hot(const struct unwind_cursor *c, const struct wire_hot *hot,
 			    wire_u64 address, struct wire_rule *ret_rule)
 {
@@ -200,7 +207,7 @@ static inline void find_keep_chained(struct unwind_cursor *c, struct unwind_memo
 {
 	const struct wire_rule rule = { .kind = WIRE_RULE_CHAINED, .cfa_add = c->made };
 	wire_u64 address = find_address(c);
-	struct wire_hot *hot = c->uncached ? NULL : tables_hot(memory, find_hot_slot(address));
+	struct wire_hot *hot = find_hot_place(c, memory, address);
 
 	if (hot && c->serial && !c->exact)
 		find_keep_hot(c, hot, address, &rule);
@@ -210,7 +217,7 @@ static inline void find_keep_chained(struct unwind_cursor *c, struct unwind_memo
 static inline bool find_is_chained(const struct unwind_cursor *c, struct unwind_memory *memory,
 				   wire_u64 ra)
 {
-	struct wire_hot *hot = c->uncached ? NULL : tables_hot(memory, find_hot_slot(ra - 1));
+	struct wire_hot *hot = find_hot_place(c, memory, ra - 1);
 	struct wire_rule rule;
 
 	return hot && find_hot(c, hot, ra - 1, &rule) && rule.kind == WIRE_RULE_CHAINED;
@@ -246,7 +253,7 @@ static inline enum unwind_found find_at_pc(struct unwind_cursor *c, struct unwin
 					   struct wire_rule *ret_rule)
 {
 	wire_u64 address = find_address(c);
-	struct wire_hot *hot = c->uncached ? NULL : tables_hot(memory, find_hot_slot(address));
+	struct wire_hot *hot = find_hot_place(c, memory, address);
 	enum unwind_found found;
 
 	if (hot && find_hot(c, hot, address, ret_rule)) {

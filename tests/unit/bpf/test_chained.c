@@ -2,40 +2,27 @@
 /* Code of which nothing is known, and that keeps frame pointers: what its bytes said is kept for a moment. */
 #include "test.h"
 
-#include "walk_world.h"
+#include "made_world.h"
 
-#define MADE_AT 0x500000ULL /* walk_world.h: of no file */
-#define FIRST	(MADE_AT + 0x100)
-#define SECOND	(MADE_AT + 0x203)
-#define NOW_S	100
-
-static uint8_t made_code[4096], call[8];
-static struct walk_piece pieces[4];
+#define FIRST  (MADE_AT + 0x100)
+#define SECOND (MADE_AT + 0x203)
+#define NOW_S  100
 
 /* CALLER called FIRST's function, that SECOND's, and so on; each has its frame pointer in %rbp. */
 static int begin(void **state)
 {
-	set_up(state);
+	set_up_made(state);
 	w.tables.hots = w.hots;
 	w.request.pc = FIRST;
 	w.request.exact = false;
 	w.request.caller = true;
 	w.request.regs[DWARF_RBP] = stack_at(10);
-	set_page(1, rule_rsp(16));
-	memset(made_code, 0xcc, sizeof(made_code));
-	memset(call, 0x90, sizeof(call));
-	call[6] = 0xff;
-	call[7] = 0xd0; /* call *%rax */
-	memcpy(made_code + 0x203 - 8, call, sizeof(call));
+	memcpy(made_code + 0x203 - 8, made_call, sizeof(made_call));
 	w.stack[10] = stack_at(20);
 	w.stack[11] = SECOND;
 	w.stack[20] = 0;
 	w.stack[21] = CALLER;
 	w.stack[23] = OUTERMOST;
-	memcpy(pieces, w.pieces, sizeof(w.pieces));
-	pieces[2] = (struct walk_piece){ CALLER - 8, sizeof(call), call };
-	pieces[3] = (struct walk_piece){ MADE_AT, sizeof(made_code), made_code };
-	w.copy = (struct walk_copy){ pieces, ARRAY_SIZE(pieces) };
 	return 0;
 }
 
@@ -108,7 +95,7 @@ static void a_place_in_a_file_is_not_one(void **state)
 {
 	(void)state;
 	assert_int_equal(walk_at(NOW_S), 4);
-	memset(call, 0x90, sizeof(call));
+	memset(made_call, 0x90, sizeof(made_call));
 	assert_int_equal(walk_at(NOW_S), 4);
 	assert_int_equal(looks, 1);
 }

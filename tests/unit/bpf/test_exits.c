@@ -2,16 +2,13 @@
 /* The way out of code that was made while the program ran, when the ways that it may return are known. */
 #include "test.h"
 
-#include "walk_world.h"
+#include "made_world.h"
 
-#define MADE_AT 0x500000ULL /* walk_world.h: of no file */
-#define MADE	(MADE_AT + 0x100)
-#define MORE	(MADE_AT + 0x800)
+#define MADE (MADE_AT + 0x100)
+#define MORE (MADE_AT + 0x800)
 /* Word of the stack that has the return address. */
 #define RA 6
 
-static uint8_t made_code[4096], call[8];
-static struct walk_piece pieces[4];
 static struct unwind_exit exits[EXITS_MOST], more[EXITS_MOST];
 static uint32_t exit_count, more_count;
 
@@ -28,20 +25,11 @@ static const struct unwind_exit by_return = { 0,	  8 * RA,     EXITS_KEPT,
 /* It was called by CALLER, has anything in %rbp, and returns from RA. */
 static int begin(void **state)
 {
-	set_up(state);
+	set_up_made(state);
 	w.request.pc = MADE;
 	w.request.regs[DWARF_RBP] = 0x1234567;
-	set_page(1, rule_rsp(16));
-	memset(made_code, 0xcc, sizeof(made_code));
-	memset(call, 0x90, sizeof(call));
-	call[6] = 0xff;
-	call[7] = 0xd0; /* call *%rax */
 	w.stack[RA] = CALLER;
 	w.stack[RA + 2] = OUTERMOST;
-	memcpy(pieces, w.pieces, sizeof(w.pieces));
-	pieces[2] = (struct walk_piece){ MADE_AT, sizeof(made_code), made_code };
-	pieces[3] = (struct walk_piece){ CALLER - 8, sizeof(call), call };
-	w.copy = (struct walk_copy){ pieces, ARRAY_SIZE(pieces) };
 	w.memory.exits = give;
 	exits[0] = by_return;
 	exit_count = 1;
@@ -98,9 +86,9 @@ static void a_frame_pointer_that_is_none(void **state)
 static void where_nothing_was_called(void **state)
 {
 	(void)state;
-	call[6] = 0x90;
+	made_call[6] = 0x90;
 	expect_walk(1, UNWIND_FP_BAD);
-	call[6] = 0xff;
+	made_call[6] = 0xff;
 	/* Behind a call, and in no code. */
 	w.stack[200] = 0xd0ff909090909090; /* call *%rax */
 	w.stack[RA] = stack_at(201);

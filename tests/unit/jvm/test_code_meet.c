@@ -11,6 +11,7 @@
 #define COUNT	      12
 #define NMETHOD_BYTES 4	 /* segments */
 #define LATEST	      60 /* all has been read by then */
+#define PAGE_BYTES    4096
 
 static const struct scopes_layout no_scopes = { .place = SCOPES_UNKNOWN };
 
@@ -104,6 +105,26 @@ static void all_are_named_in_the_reads_of_one(void **state)
 		assert_named(i);
 	code_names_meet(f.names, f.places, COUNT);
 	assert_int_equal(f.code.fake.reads, together);
+}
+
+/* As libjvm's constant lies in a build of JDK 25. */
+static void called_by_a_text_in_two_pages(void **state)
+{
+	uint64_t text = fake_alloc(&f.code.fake, 2 * PAGE_BYTES);
+	unsigned int first;
+
+	(void)state;
+	text += PAGE_BYTES - text % PAGE_BYTES + PAGE_BYTES - 3;
+	fake_put(&f.code.fake, text, "nmethod", sizeof("nmethod"));
+	for (unsigned int i = 0; i < COUNT; i++)
+		fake_put_u64(&f.code.fake, f.nmethod[i] + f.code.layout.blob_name, text);
+	assert_named(0);
+	first = f.code.fake.reads;
+	f.code.fake.reads = 0;
+	code_names_meet(f.names, f.places, COUNT);
+	assert_in_range(f.code.fake.reads, 1, first);
+	for (unsigned int i = 0; i < COUNT; i++)
+		assert_named(i);
 }
 
 static void those_that_fail_take_nothing_along(void **state)
@@ -354,6 +375,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(all_are_named_in_the_reads_of_one),
+		TEST(called_by_a_text_in_two_pages),
 		TEST(those_that_fail_take_nothing_along),
 		TEST(methods_of_one_class),
 		TEST(who_speaks_for_a_class_may_fail),

@@ -16,7 +16,6 @@
 #define MAX_CACHE_BYTES (6U << 20)
 /* What malloc adds to an entry. */
 #define MALLOC_BYTES 8
-#define PAGE_BYTES   4096
 
 /* What libjvm calls nmethods: a constant of it each. */
 static const char *const nmethod_texts[] = { "nmethod", "native nmethod" };
@@ -228,9 +227,6 @@ static void give_texts(const struct code_names *names, struct vm_ahead_reader *r
 
 static void learn_text(struct code_names *names, const struct code_blob *blob)
 {
-	/* Of a name at the end of a page less was read. */
-	if (blob->name_address % PAGE_BYTES > PAGE_BYTES - CODE_BLOB_MAX_NAME)
-		return;
 	for (unsigned int i = 0; i < ARRAY_SIZE(nmethod_texts); i++)
 		if (strcmp(blob->name, nmethod_texts[i]) == 0) {
 			names->known_texts[i].address = blob->name_address;

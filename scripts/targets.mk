@@ -81,6 +81,10 @@ check-real: ## record Tomcat, Kafka, Helidon, scalac, JRuby, H2, Lucene, Clojure
 	@+$(AGAIN) all
 	@HOSTPROF_BUILD=$(BUILD) tests/real/check_real.py
 
+check-peer: ## the methods that take most, of H2, JRuby, Lucene and Graal, by async-profiler (ASPROF=libasyncProfiler.so) and hostprof at a time (root, Maven, 9 minutes)
+	@+$(AGAIN) all
+	@HOSTPROF_BUILD=$(BUILD) ASPROF=$(ASPROF) tests/real/check_peer.py
+
 check-programs: ## record some fifty kinds of programs under load, a table of whole stacks and names; installs them by apt-get (root, 15 minutes)
 	@+$(AGAIN) all
 	@HOSTPROF_BUILD=$(BUILD) tests/real/check_programs.py
@@ -140,7 +144,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-programs check-gdb check-containers check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-peer check-programs check-gdb check-containers check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -154,5 +158,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-programs check-gdb check-containers check-alloc check-mutants check-random-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-peer check-programs check-gdb check-containers check-alloc check-mutants check-random-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

@@ -96,12 +96,13 @@ struct wire_yield {
 };
 
 /*
- * Parks that are told in 100 ms: of all JVMs of a host together, which one thread of ours puts together, and of a cpu at most and however many
- * there are. A JVM alone has its own budget (WIRE_TLAB_BUDGET).
+ * Waits for locks that are told in 100 ms: of all JVMs of a host together, which one thread of ours puts together (20 to 30 us each), of a cpu at
+ * most and however many there are, and of a JVM alone.
  */
-#define WIRE_PARK_HOST	2000
-#define WIRE_PARK_MOST	(WIRE_TLAB_BUDGET / 10)
-#define WIRE_PARK_LEAST 50
+#define WIRE_PARK_HOST	400
+#define WIRE_PARK_MOST	200
+#define WIRE_PARK_LEAST 20
+#define WIRE_PARK_JVM	200
 
 struct wire_parking {
 	wire_u64 start_ns; /* of the process; 0 until it is first seen */

@@ -6,7 +6,7 @@
 #include "agent.h"
 
 /* Waits of a JVM that are told in a second, at most; over that short ones become rarer. */
-#define LOCKS_BUDGET	 5000
+#define LOCKS_BUDGET	 2000
 #define LOCKS_WINDOW_NS	 100000000ULL
 #define LOCKS_PER_WINDOW ((uint32_t)(LOCKS_BUDGET * LOCKS_WINDOW_NS / 1000000000))
 /* The first level above all, and the last one. */

@@ -31,6 +31,9 @@ OBJECTS = "userspace/jvm/heap/java_objects.c"
 IN_CHUNKS = ["test_jvm_chunks"]
 
 AGENTS_USED = [
+    Mutant("store: code that ends is no change", STORE, "if (e->kind < CODEMAP_THREAD)", "if (e->kind < CODEMAP_UNLOAD)", STORED),
+    Mutant("store: settled at all times", STORE, "time_ns > s->changed_ns && !s->gap", "!s->gap", STORED),
+    Mutant("store: settled though records were lost", STORE, "time_ns > s->changed_ns && !s->gap &&", "time_ns > s->changed_ns &&", STORED),
     Mutant("chunks: the room is another field", CHUNKS, "#define ADDED_MAX_THAWING 3", "#define ADDED_MAX_THAWING 2", IN_CHUNKS),
     Mutant("chunks: the room lies anywhere", CHUNKS, "				      &offset) == 0 &&\n	    fits(chunks, (uint16_t)offset, 4))", "				      &offset) == 0)", IN_CHUNKS),
     Mutant("fields: those that are added come first", FIELDS, "i <= stream.count + index; i++", "i <= index; i++", IN_CHUNKS),

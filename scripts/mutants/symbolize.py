@@ -53,7 +53,11 @@ KEPT = [
     Mutant("the JIT of the last chunk", SYMBOLIZER,
            "lru_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit_mapping = PROFILE_NONE;",
            "lru_clear(&symbolizer->kernel_frames);", STACKS),
-    Mutant("stacks that time changes are kept", SYMBOLIZER, "if (build->cacheable)\n\t\tlru_put", "lru_put", STACKS),
+    Mutant("stacks that time changes are kept", SYMBOLIZER, "if (!build->cacheable)\n\t\treturn NULL;", "", STACKS),
+    Mutant("stacks of code that changes are kept", SYMBOLIZER, "return build->settled ? &build->cache->settled : NULL;", "return &build->cache->settled;", ["test_symbolize_settled"]),
+    Mutant("stacks of before a change are kept", SYMBOLIZER, "\tlru_clear(&cache->settled);\n\tcache->tails_owner", "\tcache->tails_owner", ["test_symbolize_settled"]),
+    Mutant("tails of before a change are kept", SYMBOLIZER, "cache->code_changes = changes;\n\tlru_clear(&cache->settled);\n\tcache->tails_owner = ++symbolizer->last_owner;",
+           "cache->code_changes = changes;\n\tlru_clear(&cache->settled);", ["test_symbolize_settled"]),
     Mutant("stacks of before an agent are kept", SYMBOLIZER,
            "if (cache->has_code_map != has_code_map)\n\t\tcache_clear(symbolizer, cache);", "", JVMS),
 ]
@@ -171,7 +175,7 @@ TAILS = [
     Mutant("tails: any number of ids", TAILS_C, " || ids >= UINT16_MAX", "", STACK_TAILS),
     Mutant("tails: they outlive what frames depend on", SYMBOLIZER, "\tcache_empty(cache);\n\tcache->tails_owner = ++symbolizer->last_owner;", "\tcache_empty(cache);", ["test_symbolizer"]),
     Mutant("tails: the last frame is not looked at", SYMBOLIZER, "if (count)\n\t\tstack_push_known(build, ids[0]);", "if (count)\n\t\tvec_push(&build->symbolizer->frames, ids[0]);", ["test_symbolizer"]),
-    Mutant("tails: what time changes is kept", SYMBOLIZER, "if (build->waits || !build->cacheable)", "if (build->waits)", SYMBOLIZE),
+    Mutant("tails: what time changes is kept", SYMBOLIZER, "if (build->waits || !build->cacheable ||", "if (build->waits ||", SYMBOLIZE),
 ]
 
 MUTANTS = ADDRESSES + TAILS + KEPT + KINDS + KALLSYMS + PERF_MAPS + CODE + SURE + CACHES

@@ -5,7 +5,8 @@ that take most weigh the same?
 
 usage: check_peer.py [--list] [NAME…]
 
-Of each program the TOP Java methods by either's word, by what they run themselves and with all that they call, in percent of the samples that have a Java frame.
+Of each program the TOP Java methods by either's word, by what they run themselves and with all that they call, in percent of the time that has a Java frame. How much
+each thread ran is by hostprof's word for both (make check-real holds that against the scheduler's clocks): async-profiler has a timer for each thread, and threads that switch often have 1 % less or more by it.
 What the peer's signal handler runs is left out (its count is printed). A stack that the peer has cut (`[unknown]`, `[break_…]`) may have had any method below where it
 ends: what is missing there may be so much more with hostprof. HOSTPROF_PEER_SECONDS (100) are recorded of each.
 """
@@ -26,16 +27,20 @@ WITHIN = 0.5
 LEAST_METHODS, LEAST_SAMPLES = 50, 100 * SECONDS
 # What compilers get before it begins, and what the load must outlive the recording by.
 SETTLE_S, SLACK_S = 10, 90
-# Of the peer's stacks.
-MOST_CUT = 0.05
+# Of the peer's stacks, in percent; a thread that is compared, and how much may be of others.
+MOST_CUT, LEAST_OF_THREAD, MOST_LEFT = 5, 100, 0.05
 WANTED = ("h2", "jruby", "lucene", "graal")
 JAVA = re.compile(r"(.+)_\[[ji01k]\]$")
 NATIVE_OF_THEIRS = re.compile(r"_\[[k]\]$")
+# What HotSpot makes for them is code of its own, which async-profiler calls by one of their names.
+INTRINSICS = re.compile(r"java\.lang\.invoke\.MethodHandle\.(?:invokeBasic|linkTo\w+)$")
 # Of a class that is made while the program runs each has a number of its own, which the two write in their own ways.
 NUMBERS = re.compile(r"(\$\$Lambda|LambdaForm\$(?:B?D?V?MH|Kind)|GeneratedMethodAccessor|GeneratedConstructorAccessor|\$Proxy|\$\$InjectedInvoker|\$\$TypeSwitch)[$/.\dx_a-f]*(?=\.|$)")
 
 # How the outermost frame of a stack begins that async-profiler could not follow to its end.
 CUT = ("[unknown", "[break_", "[not_walkable", "[deoptimization", "[skipped")
+
+TID = re.compile(r"\[.* tid=(\d+)\]")
 
 Shares = collections.namedtuple("Shares", "samples own total cut")
 
@@ -46,11 +51,20 @@ def method_of(frame):
     if not match or NATIVE_OF_THEIRS.search(frame):
         return None
     name, _, method = match.group(1).replace("/", ".").rpartition(".")
-    return f"{NUMBERS.sub(lambda found: found.group(1), name)}.{method}" if name else None
+    if not name:
+        return None
+    return INTRINSICS.sub("[method handle]", f"{NUMBERS.sub(lambda found: found.group(1), name)}.{method}")
 
 
 def shares_of(rows):
-    """ROWS: (frames from the thread's first on, samples)."""
+    """tid → Shares. ROWS: (frames, the thread before them, samples)."""
+    rows_of = collections.defaultdict(list)
+    for frames, count in rows:
+        rows_of[TID.fullmatch(frames[0]).group(1)].append((frames[1:], count))
+    return {tid: shares for tid, shares in ((tid, shares_of_thread(of)) for tid, of in rows_of.items()) if shares.samples}
+
+
+def shares_of_thread(rows):
     samples, cut, own, total = 0, 0, collections.Counter(), collections.Counter()
     for frames, count in rows:
         methods = [method_of(frame) for frame in frames]
@@ -66,13 +80,35 @@ def shares_of(rows):
     return Shares(samples, own, total, cut)
 
 
+def in_percent(threads, weights):
+    """Of all THREADS (tid → Shares), each of the part that it has in WEIGHTS (tid → weight): Shares in percent."""
+    whole = sum(weights[tid] for tid in threads)
+    own, total, cut = collections.Counter(), collections.Counter(), 0
+    for tid, shares in threads.items():
+        part = 100 * weights[tid] / whole / shares.samples
+        cut += shares.cut * part
+        for sums, counts in ((own, shares.own), (total, shares.total)):
+            for method, count in counts.items():
+                sums[method] += count * part
+    return Shares(100, own, total, cut)
+
+
+def of_both(peer, own):
+    """Of the threads that both have seen often enough, in percent; and how much of both's time is that of others."""
+    tids = [tid for tid in peer if tid in own and peer[tid].samples >= LEAST_OF_THREAD]
+    weights = {tid: own[tid].samples for tid in tids}
+    left = [1 - sum(all_of[tid].samples for tid in tids) / sum(shares.samples for shares in all_of.values()) for all_of in (peer, own)]
+    return [in_percent({tid: all_of[tid] for tid in tids}, weights) for all_of in (peer, own)], left
+
+
 def is_peers(frames):
     return any("asyncProfiler" in frame or frame.startswith(("Profiler::", "PerfEvents::signalHandler", "CTimer::signalHandler")) for frame in frames)
 
 
 def ours(path, pid):
-    rows = [(line.frames, line.count) for line in of_pid(parse_collapsed(hostprof("report", path, "-f", "collapsed", "-o", "-", "--annotate",
-                                                                                  "--no-normalize", timeout=300).out), pid)]
+    """Stacks by their time, in nanoseconds; of how much of it the peer's handler has run."""
+    rows = [([line.thread, *line.frames], line.count) for line in of_pid(parse_collapsed(hostprof("report", path, "-f", "collapsed", "-o", "-", "-t", "--annotate",
+                                                                                                  "--no-normalize", "--total", timeout=300).out), pid)]
     peers = sum(count for frames, count in rows if is_peers(frames))
     return [row for row in rows if not is_peers(row[0])], peers
 
@@ -100,20 +136,20 @@ def record(program):
     peers_path = temp_path("peer.collapsed")
     recorder = Recorder("-p", pid, "-F", FREQUENCY, "--agent=never")
     # Its interval is some nanoseconds off, so that it is not the same moments that both take.
-    tell(home, pid, "start", "event=cpu", f"interval={10**9 // FREQUENCY + 1013}", "jstackdepth=2048")
+    tell(home, pid, "start", "event=cpu", f"interval={10**9 // FREQUENCY + 1013}", "jstackdepth=2048", "threads")
     time.sleep(SECONDS)
-    tell(home, pid, "stop", f"file={peers_path}", "collapsed", "ann")
+    tell(home, pid, "stop", f"file={peers_path}", "collapsed", "ann", "threads")
     path = recorder.end()
     rows, peers = ours(path, pid)
-    print(f"# {program.name}: {peers} of {sum(count for _, count in rows) + peers} samples of hostprof's are of the peer's own code")
+    print(f"# {program.name}: {peers / 1e9:.2f} of {sum(count for _, count in rows) / 1e9 + peers / 1e9:.2f} s are the peer's own code's")
     return shares_of(theirs(peers_path)), shares_of(rows)
 
 
 def compare(program, what, peer, own):
-    """Of the TOP of either: the largest difference, and those that differ by too much."""
-    left, right = ({method: 100 * n / shares.samples for method, n in getattr(shares, what).items()} for shares in (peer, own))
-    may = 100 * peer.cut / peer.samples if what == "total" else 0
-    methods = {method for shares in (peer, own) for method, _ in getattr(shares, what).most_common(TOP)}
+    """Of the TOP of either, in percent: the largest difference, and those that differ by too much."""
+    left, right = (getattr(shares, what) for shares in (peer, own))
+    may = peer.cut if what == "total" else 0
+    methods = {method for counts in (left, right) for method, _ in counts.most_common(TOP)}
     differ = {}
     for method in methods:
         least, came = left.get(method, 0), right.get(method, 0)
@@ -131,9 +167,13 @@ def check_program(program):
     if not ASPROF:
         skip("ASPROF does not name async-profiler's library")
     peer, own = record(program)
-    print(f"# {program.name}: {peer.samples} samples with Java by async-profiler, {peer.cut} cut; {own.samples} by hostprof")
-    expect(min(peer.samples, own.samples) >= LEAST_SAMPLES, "too few samples")
-    expect(peer.cut <= MOST_CUT * peer.samples, "the peer has cut too many: nothing is known of them")
+    counts = sum(shares.samples for shares in peer.values()), sum(shares.samples for shares in own.values()) * FREQUENCY // 10**9
+    (peer, own), left = of_both(peer, own)
+    print(f"# {program.name}: {counts[0]} samples with Java by async-profiler, {counts[1]} by hostprof; {100 * left[0]:.2f} and {100 * left[1]:.2f} % are of threads that one of them "
+          f"has seen less than {LEAST_OF_THREAD} times; {peer.cut:.3f} % are cut by async-profiler")
+    expect(min(counts) >= LEAST_SAMPLES, "too few samples")
+    expect(max(left) <= MOST_LEFT, "too many samples of threads that were seen seldom")
+    expect(peer.cut <= MOST_CUT, "the peer has cut too many: nothing is known of them")
     faults = compare(program, "own", peer, own) + compare(program, "total", peer, own)
     for fault in faults[:20]:
         print(f"# {fault}")
@@ -143,17 +183,17 @@ def check_program(program):
 @test
 def judge_sees_a_wrong_name():
     """Damaged input: one method in twenty of a recording has another one's name, or goes without what it called."""
-    rows = [([f"a/A.m{i % 60}_[j]", f"a/B.n{i % 59}_[{'ij01'[i % 4]}]", *(["memcpy"] if i % 3 else [])], 10 + i % 7) for i in range(2000)]
+    rows = [(["[main tid=1]", f"a/A.m{i % 60}_[j]", f"a/B.n{i % 59}_[{'ij01'[i % 4]}]", *(["memcpy"] if i % 3 else [])], 10 + i % 7) for i in range(2000)]
     whole = shares_of(rows)
     program = collections.namedtuple("Program", "name")("damaged")
 
     def faults(damaged):
-        other = shares_of(damaged)
-        return compare(program, "own", whole, other) + compare(program, "total", whole, other)
+        (peer, own), _ = of_both(whole, shares_of(damaged))
+        return compare(program, "own", peer, own) + compare(program, "total", peer, own)
 
     expect_equal(faults(rows), [], "the same twice")
-    expect(faults([([frames[0].replace("m3_", "m4_"), *frames[1:]], n) for frames, n in rows]), "a method that has another one's name")
-    expect(faults([(frames[:1] if "n7_" in frames[1] else frames, n) for frames, n in rows]), "a callee that is missing")
+    expect(faults([([frames[0], frames[1].replace("m3_", "m4_"), *frames[2:]], n) for frames, n in rows]), "a method that has another one's name")
+    expect(faults([(frames[:2] if "n7_" in frames[2] else frames, n) for frames, n in rows]), "a callee that is missing")
     expect_equal(method_of("java/lang/invoke/LambdaForm$DMH.0x00007f1234.invoke_[j]"), method_of("java.lang.invoke.LambdaForm$DMH/0x000070e000.invoke_[j]"), "a hidden class")
     expect_equal(method_of("libc.so.6.memcpy_[k]"), None, "no method")
 

@@ -311,10 +311,10 @@ def neo4j(home, directory, seconds):
 
 @program("graal", 25, warm_s=15)
 def graal(home, directory, seconds):
-    """Clojure's agents, compiled by Graal's compiler, which is Java itself."""
+    """Clojure's agents, compiled by Graal's compiler, which is Java itself; with debug information also between safepoints, as other profilers switch it on."""
     class_path = f"{libraries('clojure', 'org.clojure:clojure:1.12.3')}/*"
     modules = libraries("graal", "org.graalvm.compiler:compiler:25.0.1")
     jars = ":".join(sorted(glob.glob(os.path.join(modules, "*.jar"))))
     return alone("graal", [java_of(home), HEAP, "-XX:+UnlockExperimentalVMOptions", "-XX:+EnableJVMCI", "-XX:+UseJVMCICompiler",
-                           "--upgrade-module-path", jars, "-cp", class_path, "clojure.main",
+                           "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", "--upgrade-module-path", jars, "-cp", class_path, "clojure.main",
                            os.path.join(REAL, "working.clj"), seconds], directory)

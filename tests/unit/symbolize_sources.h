@@ -309,6 +309,12 @@ bool jvm_has_code_map(const struct jvm *jvm)
 	return jvm->has_code_map;
 }
 
+bool jvm_code_is_settled(const struct jvm *jvm, uint64_t time_ns, uint64_t *ret_changes)
+{
+	(void)jvm, (void)time_ns, (void)ret_changes;
+	return false;
+}
+
 static inline struct java_frame java_frame_of(const struct jvm *jvm, bool inlined)
 {
 	return (struct java_frame){ .class_name = "p.C",

@@ -457,3 +457,12 @@ enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_
 					   &ret_answer->count, &ret_answer->stub);
 	return found == JAVA_UNKNOWN && !jvm->has_layout ? JAVA_ELSEWHERE : found;
 }
+
+bool jvm_code_is_settled(const struct jvm *jvm, uint64_t time_ns, uint64_t *ret_changes)
+{
+	bool settled = jvm->store && codemap_store_is_settled(jvm->store, time_ns, ret_changes);
+
+	if (settled)
+		*ret_changes = *ret_changes << 1 | jvm->has_layout;
+	return settled;
+}

@@ -120,6 +120,11 @@ enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_
 			       struct java_answer *ret_answer);
 
 /*
+ * Has jvm_find_code() the same answers at TIME_NS and at all later moments, as long as *RET_CHANGES stays? False: it may change with the time.
+ */
+bool jvm_code_is_settled(const struct jvm *jvm, uint64_t time_ns, uint64_t *ret_changes);
+
+/*
  * The method of an interpreted frame (its words as in wire.h), read from the JVM's memory and
  * checked by what the sample carries: JAVA_EVICTED when it is not that method any more.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Frames of a JVM's code. What an address means changes with the time, and an agent's code map
- * answers for the time of the sample: nothing of that is kept. What is read from outside goes by
- * numbers that a JVM gives once (compile ids, identities of classes), and is.
+ * answers for the time of the sample: of that whole stacks are kept as long as it does not change, and nothing else. What is read from
+ * outside goes by numbers that a JVM gives once (compile ids, identities of classes), and is kept.
  */
 #include "symbolize/symbolizer_private.h"
 
@@ -70,6 +70,7 @@ void java_find_code(struct stack_build *build, struct symbol_query *query, struc
 	if (found == JAVA_ELSEWHERE && query->kind == ASK_CODE)
 		return;
 	answer->of_moment = true;
+	answer->of_code_map = true;
 	take(build, found, java, FRAME_JAVA_JIT, ANSWER_TIMED, answer);
 	/* Of compiled code its words may say more. */
 	if (found == JAVA_UNKNOWN && query->kind == ASK_CODE) {

@@ -31,7 +31,8 @@ enum answer_sure {
 
 struct answer {
 	enum answer_sure sure;
-	bool of_moment; /* another time may have another answer: nothing is kept of it */
+	bool of_moment;	  /* another time may have another answer: nothing is kept of it */
+	bool of_code_map; /* and that only when an agent tells of a change */
 	unsigned int count;
 	/* Their kind tells the tier (interpreted, compiled, stub, native) and what was inlined. */
 	struct profile_frame frames[ANSWER_MAX_FRAMES];

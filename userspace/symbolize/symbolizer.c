@@ -52,6 +52,7 @@ static void cache_empty(struct process_cache *cache)
 {
 	lru_clear(&cache->frames);
 	lru_clear(&cache->stacks);
+	lru_clear(&cache->settled);
 	lru_clear(&cache->pages);
 }
 
@@ -123,6 +124,7 @@ struct process_cache *symbolizer_get_cache(struct symbolizer *symbolizer, struct
 		lru_init(&cache->images, MAX_IMAGE_BYTES, drop_image, NULL);
 		lru_init(&cache->frames, MAX_FRAME_BYTES, kept_frames_drop, NULL);
 		lru_init(&cache->stacks, MAX_STACK_BYTES, NULL, NULL);
+		lru_init(&cache->settled, MAX_STACK_BYTES, NULL, NULL);
 		lru_init(&cache->pages, MAX_PAGE_BYTES, NULL, NULL);
 		cache->tails_owner = ++symbolizer->last_owner;
 		book_attach(&symbolizer->processes, &process->attached, &cache->attachment);
@@ -227,12 +229,19 @@ static void push_tail(struct stack_build *build, const struct stack_tail_key *ke
 		stack_push_known(build, ids[0]);
 }
 
+/* May the same words have the same frames? While an agent tells of new code they may have others. */
+static bool may_repeat(const struct stack_build *build)
+{
+	return build->settled || !build->cache->has_code_map;
+}
+
 /* What is as it was in the thread's last stack is not looked up again. */
 static void push_user_frames(struct stack_build *build, const struct word_reader *user,
 			     uint32_t tid)
 {
 	struct symbolizer *symbolizer = build->symbolizer;
-	const struct stack_tail_key key = { build->cache->tails_owner, tid };
+	const struct stack_tail_key key = { may_repeat(build) ? build->cache->tails_owner : 0,
+					    tid };
 	size_t first = symbolizer->frames.len,
 	       common = stack_tails_common(&symbolizer->tails, &key, user);
 	struct word_reader some = { user->at, user->end - common };
@@ -246,7 +255,7 @@ static void push_user_frames(struct stack_build *build, const struct word_reader
 		push_marked_frames(build, &some, user->end, first);
 	}
 	push_tail(build, &key, common);
-	if (build->waits || !build->cacheable)
+	if (build->waits || !build->cacheable || (build->by_code_map && !build->settled))
 		return;
 	stack_tails_keep(&symbolizer->tails, &key,
 			 &(struct made_stack){ user, common, symbolizer->marks.items,
@@ -323,15 +332,33 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 	return true;
 }
 
-/* Before an agent is there and after, the same words may have other frames. */
-static void note_code_map(struct symbolizer *symbolizer, struct process_cache *cache,
-			  const struct jvm *jvm)
+/* Before an agent is there and after, and with each change that it tells of, the same words may have other frames. */
+static void note_code_map(struct stack_build *build)
 {
-	bool has_code_map = jvm && jvm_has_code_map(jvm);
+	struct symbolizer *symbolizer = build->symbolizer;
+	struct process_cache *cache = build->cache;
+	bool has_code_map = build->jvm && jvm_has_code_map(build->jvm);
+	uint64_t changes;
 
 	if (cache->has_code_map != has_code_map)
 		cache_clear(symbolizer, cache);
 	cache->has_code_map = has_code_map;
+	build->settled = has_code_map && jvm_code_is_settled(build->jvm, build->time_ns, &changes);
+	if (!build->settled || cache->code_changes == changes)
+		return;
+	cache->code_changes = changes;
+	lru_clear(&cache->settled);
+	cache->tails_owner = ++symbolizer->last_owner;
+}
+
+/* Where a stack is kept that was made, NULL: nowhere. */
+static struct lru *place_of(const struct stack_build *build)
+{
+	if (!build->cacheable)
+		return NULL;
+	if (!build->by_code_map)
+		return &build->cache->stacks;
+	return build->settled ? &build->cache->settled : NULL;
 }
 
 static bool find_stack(struct stack_build *build, const struct wire_sample *sample,
@@ -340,22 +367,25 @@ static bool find_stack(struct stack_build *build, const struct wire_sample *samp
 	struct process_cache *cache = symbolizer_get_cache(build->symbolizer, build->process);
 	struct word_reader kernel, user;
 	uint64_t hash, known;
+	struct lru *place;
 
 	build->cache = cache;
 	build->time_ns = sample->time_ns;
 	build->cacheable = true;
 	process_files_open(build->symbolizer, cache, build->process);
-	note_code_map(build->symbolizer, cache, build->jvm);
+	note_code_map(build);
 	sample_words_read(sample, &kernel, &user);
 	hash = sample_words_hash(sample, &kernel, &user);
-	if (lru_get(&cache->stacks, hash, &known)) {
+	if (lru_get(&cache->stacks, hash, &known) ||
+	    (build->settled && lru_get(&cache->settled, hash, &known))) {
 		*ret_stack = (uint32_t)known;
 		return true;
 	}
 	if (!build_stack(build, sample, &kernel, &user, ret_stack))
 		return false;
-	if (build->cacheable)
-		lru_put(&cache->stacks, hash, *ret_stack, 0);
+	place = place_of(build);
+	if (place)
+		lru_put(place, hash, *ret_stack, 0);
 	return true;
 }
 

@@ -104,9 +104,11 @@ static bool ask(struct stack_build *build, const struct symbol_source *source,
 
 	answer->sure = ANSWER_NONE;
 	answer->of_moment = false;
+	answer->of_code_map = false;
 	answer->count = 0;
 	source->find(build, query, answer);
-	build->cacheable &= !answer->of_moment;
+	build->cacheable &= !answer->of_moment || answer->of_code_map;
+	build->by_code_map |= answer->of_code_map;
 	if (answer->sure < ANSWER_PLACE || answer->count == 0)
 		return false;
 	for (unsigned int i = 0; i < answer->count; i++)

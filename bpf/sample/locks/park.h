@@ -75,8 +75,22 @@ static inline wire_u32 park_choose_of_all(struct wire_pace *pace, struct wire_pa
 
 	if (!chance)
 		return 0;
-	thin_count(pace, now_ns);
+	thin_count_of(pace, now_ns, WIRE_PARK_JVM);
 	thin_count_of(all, now_ns, most);
+	return chance;
+}
+
+/*
+ * Of a wait that the agent has chosen already, which weighs WEIGHT_NS since: of how many such ones it is told, where only all JVMs' pace is asked. Who
+ * multiplies the two chances has sums that stay, too.
+ */
+static inline wire_u32 park_choose_again(struct wire_pace *all, wire_u32 most, wire_u64 weight_ns,
+					 wire_u64 now_ns, wire_u32 random)
+{
+	wire_u32 chance = park_draw(weight_ns, all->doubled, random);
+
+	if (chance)
+		thin_count_of(all, now_ns, most);
 	return chance;
 }
 

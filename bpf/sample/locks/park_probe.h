@@ -114,6 +114,17 @@ static __always_inline wire_u32 park_choose_here(struct wire_pace *pace, wire_u6
 	return park_choose_of_all(pace, all, park_most, length_ns, now_ns, random);
 }
 
+/* As park_choose_again(). */
+static __always_inline wire_u32 park_choose_again_here(wire_u64 weight_ns, wire_u64 now_ns)
+{
+	wire_u32 zero = 0;
+	struct wire_pace *all = bpf_map_lookup_elem(&park_paces, &zero);
+
+	if (!all)
+		return 1;
+	return park_choose_again(all, park_most, weight_ns, now_ns, bpf_get_prandom_u32());
+}
+
 /* Of a thread that goes on: how long it had parked, 0: nothing is to be told of it. */
 static __always_inline wire_u64 park_end(struct trigger *trigger, struct wire_pace *pace,
 					 wire_u32 *ret_chance)

@@ -56,18 +56,23 @@ int sample_lock_agent(struct pt_regs *ctx)
 				   .state = WIRE_STATE_SLEEPING,
 				   .flags = WIRE_SAMPLE_LOCK | WIRE_SAMPLE_WEIGHED };
 	struct cpu_state *state = trigger_enter(&trigger);
+	wire_u32 chance;
 
 	if (!state || !lock_is_valid(&call))
 		return 0;
 	trigger.cause = lock_cause(call.kind);
 	trigger.alloc_class = call.class_id;
 	trigger.alloc_size = call.length_ns;
-	trigger.alloc_interval = call.chance;
 	trigger.alloc_object = call.identity;
 	trigger.lock_owner = lock_owner_at(trigger.task, ctx->r9);
 	trigger.wait_number = lock_note_end(trigger.task, ctx->r9);
-	trigger.weight = call.length_ns * call.chance;
 	trigger.time_ns = lock_end_ns(&call, ctx->r9, bpf_ktime_get_ns());
+	trigger.weight = call.length_ns * call.chance;
+	chance = park_choose_again_here(trigger.weight, trigger.time_ns);
+	if (!chance)
+		return 0;
+	trigger.alloc_interval = call.chance * chance;
+	trigger.weight *= chance;
 	return trigger_fire(&trigger, state, ctx, ctx);
 }
 

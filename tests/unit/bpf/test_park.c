@@ -147,13 +147,53 @@ static void one_of_all(void **state)
 	assert_int_equal(fast.taken, 2);
 }
 
+/* Waits of JVMs whose agents choose them, together more than a host may tell of: both choices are in the weight. */
+static void chosen_twice(void **state)
+{
+	struct wire_pace all = { .window_ns = 1 };
+	double sum = 0, weight = 0;
+	uint64_t now_ns = 1;
+	unsigned int told = 0;
+
+	(void)state;
+	srand(13);
+	for (unsigned int i = 0; i < 400000; i++) {
+		uint64_t length_ns = 2000 + (uint64_t)rand() % 200000;
+		/* An agent's level. */
+		uint32_t first = park_draw(length_ns, 1, (uint32_t)rand()), again;
+
+		now_ns += 10000;
+		sum += (double)length_ns;
+		if (!first)
+			continue;
+		again = park_choose_again(&all, 200, length_ns * first, now_ns, (uint32_t)rand());
+		weight += (double)length_ns * first * again;
+		told += again != 0;
+	}
+	/* Four seconds of 2,000 each. */
+	assert_in_range(told, 3000, 12000);
+	assert_true(weight > 0.92 * sum && weight < 1.08 * sum);
+}
+
+/* While there are not too many all of them are told as the agent chose. */
+static void chosen_once(void **state)
+{
+	struct wire_pace all = { .window_ns = 1 };
+	uint64_t now_ns = 1;
+
+	(void)state;
+	for (unsigned int i = 0; i < 1000; i++)
+		assert_int_equal(park_choose_again(&all, 200, 1000, now_ns += 1000000, 7), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths),    cmocka_unit_test(levels),
-		cmocka_unit_test(chances),    cmocka_unit_test(draws),
-		cmocka_unit_test(sums_stay),  cmocka_unit_test(all_together),
-		cmocka_unit_test(one_of_all),
+		cmocka_unit_test(lengths),     cmocka_unit_test(levels),
+		cmocka_unit_test(chances),     cmocka_unit_test(draws),
+		cmocka_unit_test(sums_stay),   cmocka_unit_test(all_together),
+		cmocka_unit_test(one_of_all),  cmocka_unit_test(chosen_twice),
+		cmocka_unit_test(chosen_once),
 	};
 
 	return cmocka_run_group_tests_name("park", tests, NULL, NULL);

@@ -111,7 +111,7 @@ static void parks_of_a_host(void **state)
 	static const struct {
 		unsigned int cpus;
 		uint32_t parks;
-	} rows[] = { { 1, 500 }, { 4, 500 }, { 8, 250 }, { 40, 50 }, { 512, 50 } };
+	} rows[] = { { 1, 200 }, { 2, 200 }, { 8, 50 }, { 40, 20 }, { 512, 20 } };
 	struct bpf_session_options options = usual(&event, 1);
 
 	(void)state;

@@ -204,6 +204,52 @@ static void places_of_code_that_is_gone(void **state)
 	}
 }
 
+/* A process that cannot be read just now: what is FORBIDDEN on. */
+static uint64_t forbidden, forbidden_end;
+
+static int refusing_read(const struct vm_memory *memory, const struct vm_span *spans,
+			 unsigned int count)
+{
+	const struct vm_memory *fake = &f.code.fake.memory;
+
+	(void)memory;
+	for (unsigned int i = 0; i < count; i++)
+		if (spans[i].address < forbidden_end && forbidden < spans[i].address + spans[i].len)
+			return -EBUSY;
+	return fake->read(fake, spans, count);
+}
+
+static void forbid(uint64_t from, uint64_t end)
+{
+	forbidden = from;
+	forbidden_end = end;
+}
+
+/* What was inlined is not lost for good when its names, or all of the debug information, could not be read the first time. */
+static void what_cannot_be_read_just_now(void **state)
+{
+	const struct vm_memory memory = { .read = refusing_read };
+	const uint64_t places[] = { f.nmethod + PCS_AT, f.method[1] };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++) {
+		code_names_free(f.names);
+		method_names_free(f.methods);
+		f.methods = method_names_new(&memory, &f.code.layout);
+		f.names = code_names_new(&memory, &f.code.layout, &scopes_layouts[0], f.methods);
+		/* Of the same nmethod another place is known: its method's name is. */
+		forbid(0, 0);
+		if (i)
+			assert_int_equal(find(0), 0);
+		forbid(places[i], places[i] + 16);
+		assert_true(find(50) < 0);
+		forbid(0, 0);
+		assert_int_equal(find(50), 0);
+		assert_int_equal(answer.count, 6);
+		assert_frame(0, "work", 5, 41, true);
+	}
+}
+
 static void another_ones_scopes_say_nothing(void **state)
 {
 	(void)state;
@@ -267,6 +313,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(places_that_are_met_together, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_has_a_name_is_not_wanted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(places_of_code_that_is_gone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_cannot_be_read_just_now, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_ones_scopes_say_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_method_that_is_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_bytecode_that_the_method_does_not_have, set_up,

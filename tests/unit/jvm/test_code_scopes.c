@@ -104,6 +104,25 @@ static void leave(struct fixture *f, uint32_t sender, uint32_t item, int32_t bci
 	f->pcs[2].scope = f->pcs[4].scope = 0;
 }
 
+/* As Graal has them: before the method, behind it, behind an exception, unknown, of no frame. What lies there has its chain all the same. */
+static void places_at_no_bytecode(void **state)
+{
+	static struct fixture f;
+	struct code_scopes *scopes;
+
+	(void)state;
+	for (int32_t bci = -6; bci < 0; bci++) {
+		const struct code_node chain[] = { { OUTER, -1, 0 } };
+
+		make(&f, &scopes_layouts[0], false);
+		leave(&f, 0, 3, bci);
+		scopes_put(&f.code, f.blob.start, &f.info);
+		assert_int_equal(read_scopes(&f, &scopes), 0);
+		assert_chain(scopes, &f, 0, 1, chain);
+		free(scopes);
+	}
+}
+
 static void damage_scope_order(struct fixture *f)
 {
 	leave(f, 1, 3, 10); /* it is inlined into itself */
@@ -130,6 +149,11 @@ static void damage_bci(struct fixture *f)
 	leave(f, 0, 3, 65536);
 }
 
+static void damage_negative_bci(struct fixture *f)
+{
+	leave(f, 0, 3, -7);
+}
+
 static void damage_pc_order(struct fixture *f)
 {
 	f->pcs[2].offset = 4;
@@ -146,8 +170,9 @@ static void damage_negative_scope(struct fixture *f)
 }
 
 static void (*const damages[])(struct fixture *f) = {
-	damage_scope_order, damage_later_sender, damage_item_zero,     damage_item_large,
-	damage_bci,	    damage_pc_order,	 damage_scope_outside, damage_negative_scope,
+	damage_scope_order, damage_later_sender,  damage_item_zero,
+	damage_item_large,  damage_bci,		  damage_negative_bci,
+	damage_pc_order,    damage_scope_outside, damage_negative_scope,
 };
 
 static void nonsense_is_refused(void **state)
@@ -260,6 +285,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_place_of_every_release),
+		cmocka_unit_test(places_at_no_bytecode),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(chains_have_an_end),
 		cmocka_unit_test(places_that_cannot_be),

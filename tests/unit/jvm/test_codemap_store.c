@@ -294,6 +294,50 @@ static void nothing_is_known_after_the_agent_left(void **state)
 	assert_int_equal(who(CODE, 2100 * MS), '-');
 }
 
+/* The number of changes when it is settled at TIME_NS, else 0. */
+static uint64_t settled(uint64_t time_ns)
+{
+	uint64_t changes = 0;
+
+	feed();
+	return codemap_store_is_settled(store, time_ns, &changes) ? changes : 0;
+}
+
+/* Behind the latest change of all, and until the next one of code. */
+static void says_since_when_nothing_has_changed(void **state)
+{
+	uint64_t first, second;
+
+	(void)state;
+	load(1000 * MS, CODE, 1);
+	load(900 * MS, CODE + SIZE, 2);
+	assert_int_equal(settled(1000 * MS), 0);
+	first = settled(1001 * MS);
+	assert_true(first != 0);
+	assert_int_equal(settled(5000 * MS), first);
+	put_thread(&buffer, CODEMAP_THREAD, 2000 * MS, 7, 31, "a thread");
+	assert_int_equal(settled(1001 * MS), first);
+	put_unload(&buffer, 3000 * MS, CODE);
+	assert_int_equal(settled(3000 * MS), 0);
+	second = settled(3001 * MS);
+	assert_true(second != 0 && second != first);
+	codemap_store_note_gap(store, 4000 * MS);
+	assert_int_equal(settled(9000 * MS), 0);
+}
+
+static void no_two_stores_are_taken_for_one(void **state)
+{
+	struct codemap_store *other = codemap_store_new();
+	uint64_t changes;
+
+	(void)state;
+	assert_true(codemap_store_is_settled(other, 1, &changes));
+	assert_true(changes != settled(1));
+	codemap_store_set_known_until(other, 1);
+	assert_false(codemap_store_is_settled(other, 5, &changes));
+	codemap_store_free(other);
+}
+
 static void old_code_is_dropped(void **state)
 {
 	size_t full;
@@ -441,6 +485,8 @@ int main(void)
 		TEST(stubs_have_names),
 		TEST(an_adapter_has_no_signature),
 		TEST(nothing_is_known_after_the_agent_left),
+		TEST(says_since_when_nothing_has_changed),
+		TEST(no_two_stores_are_taken_for_one),
 		TEST(old_code_is_dropped),
 		TEST(threads_have_names_for_their_time),
 		TEST(older_threads_keep_their_name_until_it_changes),

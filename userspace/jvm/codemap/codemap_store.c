@@ -26,12 +26,25 @@ struct codemap_store {
 	uint64_t burst_ns;	 /* since when live reports have come without a pause */
 	uint64_t live_ns;	 /* time of the last live report */
 	uint64_t known_until_ns; /* 0: no end */
+	uint64_t changes;	 /* of what look-ups of code find */
+	uint64_t changed_ns;	 /* the latest moment that one of them was of */
 };
+
+static void note_change(struct codemap_store *s, uint64_t time_ns)
+{
+	s->changes++;
+	s->changed_ns = MAX(s->changed_ns, time_ns);
+}
+
+/* No two stores of a process have a number of changes in common. */
+#define STORE_SHIFT 40
 
 struct codemap_store *codemap_store_new(void)
 {
+	static uint64_t stores;
 	struct codemap_store *s = xcalloc(1, sizeof(*s));
 
+	s->changes = ++stores << STORE_SHIFT;
 	code_methods_init(&s->methods);
 	return s;
 }
@@ -132,6 +145,7 @@ static void unload(struct codemap_store *s, const struct codemap_event *e)
 
 void codemap_store_note_gap(struct codemap_store *s, uint64_t since_ns)
 {
+	note_change(s, since_ns);
 	if (s->replaying)
 		s->gap_in_replay = true;
 	if (!s->gap || since_ns < s->gap_ns)
@@ -180,6 +194,7 @@ static void end_replay(struct codemap_store *s)
 
 void codemap_store_set_known_until(struct codemap_store *s, uint64_t time_ns)
 {
+	note_change(s, time_ns);
 	s->known_until_ns = time_ns;
 }
 
@@ -207,6 +222,8 @@ static void note_activity(struct codemap_store *s, const struct codemap_event *e
 void codemap_store_add(struct codemap_store *s, const struct codemap_event *e)
 {
 	note_activity(s, e);
+	if (e->kind < CODEMAP_THREAD)
+		note_change(s, e->time_ns);
 	switch (e->kind) {
 	case CODEMAP_METHOD: code_methods_add(&s->methods, e); break;
 	case CODEMAP_LOAD: add_entry(s, code_entry_new_method(e, &s->methods)); break;
@@ -326,6 +343,14 @@ enum java_lookup codemap_store_find(const struct codemap_store *s, uint64_t addr
 	}
 	*ret_count = code_entry_frames(entry, &s->methods, address, frames);
 	return JAVA_FRAMES;
+}
+
+/* Ended code and code that came later matter to moments before that only. */
+bool codemap_store_is_settled(const struct codemap_store *s, uint64_t time_ns,
+			      uint64_t *ret_changes)
+{
+	*ret_changes = s->changes;
+	return time_ns > s->changed_ns && !s->gap && !s->known_until_ns;
 }
 
 const char *codemap_store_class_name(const struct codemap_store *s, uint64_t id)

@@ -78,6 +78,13 @@ enum java_lookup codemap_store_find(const struct codemap_store *store, uint64_t 
 				    uint64_t time_ns, struct java_frame *frames,
 				    unsigned int *ret_count, const char **ret_stub);
 
+/*
+ * From some moment on nothing of the code has changed, so that a look-up of any later moment has the same answer: is TIME_NS behind it?
+ * And by which number of changes; what was found under another one may be wrong.
+ */
+bool codemap_store_is_settled(const struct codemap_store *store, uint64_t time_ns,
+			      uint64_t *ret_changes);
+
 /* The class of an id that samples of allocations carry, dotted; NULL unknown, borrowed until the next add. */
 const char *codemap_store_class_name(const struct codemap_store *store, uint64_t id);
 

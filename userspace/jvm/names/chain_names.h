@@ -25,7 +25,8 @@ struct chain_names {
 	struct code_scopes *scopes; /* owned; NULL: there are none */
 	struct chain_name *names;   /* owned; few, so that there is no room for more than `count` */
 	uint32_t count;
-	int error; /* why its own method has no name */
+	/* Why its own method has no name, or an inlined one has none yet. Who reads sets it to 0 before. */
+	int error;
 };
 
 /* SCOPES are owned from here on; those that do not end with METHOD are not its. */
@@ -42,6 +43,9 @@ unsigned int chain_names_find(const struct chain_names *chain, uint64_t address,
 
 /* Are they all known? */
 bool chain_names_has(const struct chain_names *chain, uint64_t address);
+
+/* Of an error: what could not be read may be there the next time, unlike what says nothing, or is another one's. */
+bool chain_may_be_read_later(int error);
 
 /* The nmethod's own method, at no bytecode; 1, or 0 when it was not read. */
 unsigned int chain_names_own(const struct chain_names *chain, struct java_frame *frame);

@@ -283,14 +283,22 @@ static void find_blobs(struct code_names *names, struct batch *batch)
 	vm_ahead_fetch(&batch->ahead);
 }
 
-/* Without its debug information it is its method. */
+/*
+ * Without debug information it is its method. What could not be read this time may be there the next time: one that is kept is
+ * not asked again.
+ */
 static void read_scopes(struct code_names *names, struct work *work,
 			const struct vm_ahead_reader *reader)
 {
 	struct code_scopes *scopes = NULL;
+	int r = code_scopes_read(&reader->memory, &names->layout, &names->scopes, &work->blob,
+				 &scopes);
 
-	(void)code_scopes_read(&reader->memory, &names->layout, &names->scopes, &work->blob,
-			       &scopes);
+	if (chain_may_be_read_later(r)) {
+		work->error = r;
+		drop_entry((uintptr_t)TAKE_PTR(work->entry), names);
+		return;
+	}
 	chain_names_init(&work->entry->chain, work->blob.method, scopes);
 }
 
@@ -303,6 +311,8 @@ static void read_names(struct code_names *names, struct batch *batch)
 		const struct work *work = &batch->works[i];
 		struct code_name *entry = batch->works[work->rides].entry;
 
+		if (entry && work->rides == i)
+			entry->chain.error = 0;
 		if (entry && work->place.address - entry->start < entry->bytes)
 			chain_names_want(&entry->chain, work->place.address, &wants);
 	}
@@ -459,7 +469,11 @@ int code_names_find(struct code_names *names, uint64_t address, uint32_t compile
 	if (entry->stub)
 		return 0;
 	ret_answer->count = chain_names_find(&entry->chain, address, ret_answer->frames);
-	if (!ret_answer->count)
-		ret_answer->count = chain_names_own(&entry->chain, ret_answer->frames);
+	if (ret_answer->count)
+		return 0;
+	/* Who is told of its method alone does not ask again. */
+	if (chain_may_be_read_later(r))
+		return r;
+	ret_answer->count = chain_names_own(&entry->chain, ret_answer->frames);
 	return 0;
 }

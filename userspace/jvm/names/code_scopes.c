@@ -164,6 +164,12 @@ static bool read_scope(struct decoder *d, uint32_t offset, struct scope *ret_sco
 	       unsigned5_read(&d->scopes, &ret_scope->bci);
 }
 
+/*
+ * Graal has positions at no bytecode: before a method, behind it, unknown (jdk.vm.ci.code.BytecodeFrame). With -XX:+DebugNonSafepoints, which
+ * async-profiler switches on, they are in its debug information.
+ */
+#define LEAST_BCI (-6)
+
 /* Its node, whose sender's is SENDER. */
 static int add_node(struct decoder *d, uint32_t offset, const struct scope *scope, uint32_t sender,
 		    uint32_t *ret_node)
@@ -172,8 +178,9 @@ static int add_node(struct decoder *d, uint32_t offset, const struct scope *scop
 	struct code_node node = { .bci = (int32_t)(scope->bci - 1), .caller = sender };
 	int r = number_of_item(d, scope->item, &node.method);
 
-	if (r < 0 || node.bci < -1 || node.bci > UINT16_MAX)
+	if (r < 0 || node.bci < LEAST_BCI || node.bci > UINT16_MAX)
 		return -EBADMSG;
+	node.bci = MAX(node.bci, -1);
 	*ret_node = (uint32_t)d->nodes.len;
 	hmap_put(&d->node_of_scope, offset, *ret_node);
 	vec_push(&d->nodes, node);

@@ -31,6 +31,7 @@ OBJECTS = "userspace/jvm/heap/java_objects.c"
 IN_CHUNKS = ["test_jvm_chunks"]
 
 AGENTS_USED = [
+    Mutant("jvm: one that was busy is given up", "userspace/jvm/jvm.c", "ret != -EAGAIN && !vm_error_passes(ret) &&", "ret != -EAGAIN &&", ["test_jvm"]),
     Mutant("store: code that ends is no change", STORE, "if (e->kind < CODEMAP_THREAD)", "if (e->kind < CODEMAP_UNLOAD)", STORED),
     Mutant("store: settled at all times", STORE, "time_ns > s->changed_ns && !s->gap", "!s->gap", STORED),
     Mutant("store: settled though records were lost", STORE, "time_ns > s->changed_ns && !s->gap &&", "time_ns > s->changed_ns &&", STORED),

@@ -31,6 +31,8 @@ MUTANTS = [
     Mutant("stubs: the outermost counts", LIST, "stub->end - stub->start < found->end - found->start",
            "stub->end - stub->start > found->end - found->start", LISTED),
     Mutant("stubs: of code that is not the JVM's", LIST, "if (!in_code(list, stub.start, stub.end))\n\t\treturn;", "", LISTED),
+    Mutant("stubs: what was busy once has no list", LIST, "list->searched = !passes || ++list->tries >= MAX_TRIES;", "", ["test_stub_list"]),
+    Mutant("stubs: who is busy is asked for ever", LIST, "list->searched = !passes || ++list->tries >= MAX_TRIES;", "list->searched = !passes;", ["test_stub_list"]),
     Mutant("stubs: a blob is one stub", NAMES, "name = stub_list_find(&names->stubs, address);", ";", ["test_code_names"]),
     Mutant("stubs: all dispatch is by vtables", VTABLE, 'h.is_vtable ? "vtable stub" : "itable stub"', '"vtable stub"', DISPATCH),
     Mutant("stubs: zeros are a dispatch stub", VTABLE, "&& h->null_at < h->abstract_at", "", DISPATCH),

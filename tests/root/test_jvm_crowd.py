@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Runs beside others.
 """JVMs of several releases that begin and end while they are recorded, whose code lies at the same addresses: each sample has its own JVM's names."""
 import time
 

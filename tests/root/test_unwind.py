@@ -63,6 +63,10 @@ def python3_has_every_level():
     expect(levels[41] >= 0.9 * levels.total(), "stacks with other numbers of frames")
 
 
+# Pages far off are copied for 200 us at most (bpf/sample/miss/miss_beyond.h), which one machine needs more often than another: 0 to 12 of 2,500 were seen. Without them all that are finished fail.
+BEYOND_TIME = 0.02
+
+
 def is_below_large_frames(line, count):
     above = ["main"] + count * ["large_frame"] + ["burn_pages", "burn_page"]
     at = line.frames.index("main") if "main" in line.frames else -1
@@ -79,7 +83,9 @@ def above_buffers_that_were_hardly_written():
     print(f"# {total(lines)} stacks, {finished} of them finished with what was copied")
     expect(total(lines) > 2000 and finished > 500, f"{total(lines)} stacks, {finished} of them finished by a copy")
     wrong = [line for line in lines if not is_below_large_frames(line, 2)]
-    expect_equal([(line.count, line.frames) for line in wrong[:5]], [], f"{total(wrong)} of {total(lines)} stacks")
+    print(f"# {total(wrong)} of {total(lines)} stacks do not go on to main(): {[(line.count, line.frames[:3]) for line in wrong[:3]]}")
+    expect(total(wrong) <= BEYOND_TIME * total(lines), f"{total(wrong)} of {total(lines)} stacks do not go on to main()")
+    expect(all(line.frames[0] == "[unwind: stack-copy-ended]" for line in wrong), "stacks that are cut, and say so otherwise")
 
 
 # --- short lives ------------------------------------------------------------------------------

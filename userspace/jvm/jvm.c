@@ -111,7 +111,8 @@ static bool is_final(const struct jvm *jvm, int ret, uint64_t now_ns)
 {
 	if (ret == -EPERM || ret == -EACCES)
 		return true;
-	return ret < 0 && ret != -EAGAIN && now_ns - jvm->made_ns > JVM_START_NS;
+	return ret < 0 && ret != -EAGAIN && !vm_error_passes(ret) &&
+	       now_ns - jvm->made_ns > JVM_START_NS;
 }
 
 static bool has_layout(struct jvm *jvm)

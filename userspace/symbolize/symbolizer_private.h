@@ -18,14 +18,13 @@
 /* What was resolved of one process generation. */
 struct process_cache {
 	struct attachment attachment;
-	uint64_t mappings_serial; /* that frames and stacks hold for */
-	uint64_t touched_serial;  /* mappings_serial + 1 whose files were opened */
-	uint64_t open_again_ns;	  /* not before, if they are many */
-	struct lru images;	  /* hash of a file's key and path → image, a reference */
-	struct lru frames;	  /* a query's key → frames; none that time changes */
-	struct lru stacks;	  /* hash of a raw stack → stack id; the same */
-	struct lru
-		settled; /* likewise, but with frames of the agent's code map as it is since its last change */
+	uint64_t mappings_serial;  /* that frames and stacks hold for */
+	uint64_t touched_serial;   /* mappings_serial + 1 whose files were opened */
+	uint64_t open_again_ns;	   /* not before, if they are many */
+	struct lru images;	   /* hash of a file's key and path → image, a reference */
+	struct lru frames;	   /* a query's key → frames; none that time changes */
+	struct lru stacks;	   /* hash of a raw stack → stack id; the same */
+	struct lru settled;	   /* likewise, by an agent's code map since its last change */
 	uint64_t code_changes;	   /* which is this one */
 	uint64_t tails_owner;	   /* of its threads' last stacks; 0: none are kept */
 	struct lru pages;	   /* of code, whose file a worker was asked to read */

@@ -166,6 +166,22 @@ static void a_jvm_that_may_not_be_read(void **state)
 	}
 }
 
+/* Nor is one given up that may not be asked just now, or whose reader was late. */
+static void a_jvm_that_is_busy(void **state)
+{
+	static const int answers[] = { -EBUSY, -ETIMEDOUT, -ECHILD };
+	struct world *w = *state;
+	struct wire_jvm wire;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(answers); i++) {
+		fake_library.answer = answers[i];
+		assert_int_equal(get_after(w, 100 * NSEC_PER_SEC, true, &wire), -ENODATA);
+	}
+	fake_library.answer = 0;
+	assert_int_equal(get_after(w, 100 * NSEC_PER_SEC, true, &wire), 0);
+	assert_true(wire.interpreter_start == w->f->interpreter);
+}
+
 /* Its tables are kept over attempts: only the rest is read again. */
 static void a_jvm_whose_code_cache_is_not_there_yet(void **state)
 {
@@ -288,6 +304,7 @@ int main(void)
 		TEST(a_jvm_that_starts_slowly),
 		TEST(a_jvm_that_cannot_be_read),
 		TEST(a_jvm_that_may_not_be_read),
+		TEST(a_jvm_that_is_busy),
 		TEST(a_jvm_whose_code_cache_is_not_there_yet),
 		TEST(a_layout_is_refreshed_every_200_ms),
 		TEST(a_search_that_takes_long_is_made_seldom),

@@ -75,6 +75,37 @@ static void names_each_stub(void **state)
 	expect_names();
 }
 
+static int refused;
+
+static int refusing_read(const struct vm_memory *memory, const struct vm_span *spans,
+			 unsigned int count)
+{
+	(void)memory;
+	return refused ? refused : fake.memory.read(&fake.memory, spans, count);
+}
+
+/* A process that may not be asked just now has its list all the same; one that never may be is not asked for ever. */
+static void a_process_that_is_busy(void **state)
+{
+	static const struct vm_memory memory = { .read = refusing_read };
+
+	(void)state;
+	add_list(FAKE_BASE + 2 * PAGE);
+	stub_list_init(&list, &memory, &layout);
+	refused = -EBUSY;
+	assert_null(stub_list_find(&list, CODE + 0x1000));
+	assert_false(list.searched);
+	refused = 0;
+	assert_string_equal(stub_list_find(&list, CODE + 0x1000), "libmSin");
+	assert_true(list.searched);
+	stub_list_release(&list);
+	stub_list_init(&list, &memory, &layout);
+	refused = -ETIMEDOUT;
+	for (unsigned int i = 0; i < 100; i++)
+		assert_null(stub_list_find(&list, CODE + 0x1000));
+	assert_true(list.searched);
+}
+
 static void jdk_8_has_an_index(void **state)
 {
 	(void)state;
@@ -256,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_each_stub, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_that_is_busy, setup, teardown),
 		cmocka_unit_test_setup_teardown(jdk_8_has_an_index, setup, teardown),
 		cmocka_unit_test_setup_teardown(where_others_have_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_head_may_be_some_pages_away, setup, teardown),

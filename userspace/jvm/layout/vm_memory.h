@@ -6,6 +6,7 @@
 #ifndef HOSTPROF_JVM_LAYOUT_VM_MEMORY_H
 #define HOSTPROF_JVM_LAYOUT_VM_MEMORY_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,7 +25,7 @@ struct vm_span {
 #define VM_MEMORY_MAX_SPANS 896
 
 struct vm_memory {
-	/* Read all spans, in this order, or fail: -EFAULT, -ESRCH, -EPERM. */
+	/* Read all spans, in this order, or fail: -EFAULT, -ESRCH, -EPERM; and those of vm_error_passes(). */
 	int (*read)(const struct vm_memory *memory, const struct vm_span *spans,
 		    unsigned int count);
 	/* All at once, as wall_follow(); NULL: a read for each step. */
@@ -33,6 +34,15 @@ struct vm_memory {
 	void *data;   /* the reader's own; borrowed */
 	uint32_t pid; /* of a process; 0 in tests */
 };
+
+/*
+ * Another try may have what this one had not: whoever reads for us was late, has died, or may not be asked just now (wall/wall.h). What is kept
+ * of an answer must not be made of that.
+ */
+static inline bool vm_error_passes(int error)
+{
+	return error == -EBUSY || error == -ETIMEDOUT || error == -ECHILD;
+}
 
 /* The memory of a live process. */
 void vm_memory_init_process(struct vm_memory *memory, uint32_t pid);

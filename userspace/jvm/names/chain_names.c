@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jvm/names/chain_names.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -162,12 +161,6 @@ void chain_names_want(struct chain_names *chain, uint64_t address, struct chain_
 		want(chain, node, wants);
 }
 
-bool chain_may_be_read_later(int error)
-{
-	return error && error != -EBADMSG && error != -ESTALE && error != -ENODATA &&
-	       error != -E2BIG;
-}
-
 struct taking {
 	const struct chain_wants *wants;
 	struct text_pool *texts;
@@ -179,7 +172,7 @@ static void take_name(unsigned int index, int error, const struct java_frame *fr
 	const struct chain_place *place = &taking->wants->places.items[index];
 	struct chain_names *chain = place->chain;
 
-	if (error && (place->node == CODE_NO_NODE || chain_may_be_read_later(error)))
+	if (error && (place->node == CODE_NO_NODE || vm_error_passes(error)))
 		chain->error = error;
 	if (error)
 		return;

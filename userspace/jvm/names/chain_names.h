@@ -44,9 +44,6 @@ unsigned int chain_names_find(const struct chain_names *chain, uint64_t address,
 /* Are they all known? */
 bool chain_names_has(const struct chain_names *chain, uint64_t address);
 
-/* Of an error: what could not be read may be there the next time, unlike what says nothing, or is another one's. */
-bool chain_may_be_read_later(int error);
-
 /* The nmethod's own method, at no bytecode; 1, or 0 when it was not read. */
 unsigned int chain_names_own(const struct chain_names *chain, struct java_frame *frame);
 

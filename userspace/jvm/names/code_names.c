@@ -154,23 +154,31 @@ static void put_entry(struct code_names *names, uint64_t key, struct code_name *
 	lru_put(&names->entries, key, (uintptr_t)entry, entry_bytes(entry));
 }
 
-/* A blob may hold many. What is no part of them goes by the blob's name. */
+/* A blob may hold many. What is no part of them goes by the blob's name. NULL: it cannot be told yet. */
 static const char *stub_name(struct code_names *names, const struct code_blob *blob,
 			     uint64_t address)
 {
 	const char *name = vtable_stub_name(&names->memory, &names->layout, blob, address);
 
-	if (!name)
-		name = stub_list_find(&names->stubs, address);
+	if (name)
+		return name;
+	name = stub_list_find(&names->stubs, address);
+	if (!name && !names->stubs.searched)
+		return NULL;
 	return name ? name : blob->name;
 }
 
-static void add_stub(struct code_names *names, const struct code_blob *blob, uint64_t address)
+static int add_stub(struct code_names *names, const struct code_blob *blob, uint64_t address)
 {
-	struct code_name *entry = new_entry(blob);
+	const char *name = stub_name(names, blob, address);
+	struct code_name *entry;
 
-	entry->stub = text_pool_ref(&names->texts, stub_name(names, blob, address));
+	if (!name)
+		return -EBUSY;
+	entry = new_entry(blob);
+	entry->stub = text_pool_ref(&names->texts, name);
 	put_entry(names, stub_key(address, blob->compile_id), entry);
+	return 0;
 }
 
 /* --- what is read ----------------------------------------------------------------------------- */
@@ -254,7 +262,7 @@ static void find_blob(struct code_names *names, struct work *work, struct vm_ahe
 	if (work->error)
 		return;
 	if (!work->blob.is_nmethod) {
-		add_stub(names, &work->blob, work->place.address);
+		work->error = add_stub(names, &work->blob, work->place.address);
 		return;
 	}
 	learn_text(names, &work->blob);
@@ -294,7 +302,7 @@ static void read_scopes(struct code_names *names, struct work *work,
 	int r = code_scopes_read(&reader->memory, &names->layout, &names->scopes, &work->blob,
 				 &scopes);
 
-	if (chain_may_be_read_later(r)) {
+	if (vm_error_passes(r)) {
 		work->error = r;
 		drop_entry((uintptr_t)TAKE_PTR(work->entry), names);
 		return;
@@ -472,7 +480,7 @@ int code_names_find(struct code_names *names, uint64_t address, uint32_t compile
 	if (ret_answer->count)
 		return 0;
 	/* Who is told of its method alone does not ask again. */
-	if (chain_may_be_read_later(r))
+	if (vm_error_passes(r))
 		return r;
 	ret_answer->count = chain_names_own(&entry->chain, ret_answer->frames);
 	return 0;

@@ -27,6 +27,9 @@
 #define MAX_ELEMENTS (16 * MAX_STUBS)
 #define MAX_NAME     63
 
+/* Searches that a late broker may end. */
+#define MAX_TRIES 8
+
 /* JVMs of a host are of few builds, whose heads lie equally far from the static variable that is known. */
 #define MAX_HINTS 4
 
@@ -229,7 +232,7 @@ static void search(struct stub_list *list)
 	uint64_t middle = list->layout->call_stub_at & ~(uint64_t)(PAGE_BYTES - 1);
 	_cleanup_free_ struct candidates *candidates = NULL;
 	unsigned int left = MAX_ADDRESSES;
-	bool ends[2] = { false, false };
+	bool ends[2] = { false, false }, passes = false;
 
 	list->searched = true;
 	if (!middle || !list->layout->wire.call_stub_return || look_where_others_have_it(list))
@@ -248,7 +251,9 @@ static void search(struct stub_list *list)
 			return;
 		}
 		ends[down] = r != -ENODATA;
+		passes |= vm_error_passes(r);
 	}
+	list->searched = !passes || ++list->tries >= MAX_TRIES;
 	forget(list);
 }
 

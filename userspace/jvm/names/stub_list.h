@@ -22,7 +22,8 @@ struct stub {
 struct stub_list {
 	const struct vm_memory *memory;	 /* borrowed */
 	const struct jvm_layout *layout; /* borrowed */
-	bool searched;
+	bool searched; /* false after a question: it could not be read, and will be searched for again */
+	unsigned int tries;    /* that could not be finished */
 	unsigned int elements; /* that were read, again and again */
 	uint64_t head_at;      /* where the JVM has its head; 0: not found */
 	uint64_t head;	       /* that was read */
@@ -35,7 +36,7 @@ void stub_list_init(struct stub_list *list, const struct vm_memory *memory,
 void stub_list_release(struct stub_list *list);
 
 /*
- * The stub that holds ADDRESS, the innermost of several; NULL where the list has none or cannot be read. JVMs make
+ * The stub that holds ADDRESS, the innermost of several; NULL where the list has none or cannot be read (`searched`: for good). JVMs make
  * some later: a list that has grown is read again. Borrowed until the next call.
  */
 const char *stub_list_find(struct stub_list *list, uint64_t address);

@@ -7,7 +7,7 @@ usage: check_peer.py [--list] [NAME…]
 
 Of each program the TOP Java methods by either's word, by what they run themselves and with all that they call, in percent of the time that has a Java frame. How much
 each thread ran is by hostprof's word for both (make check-real holds that against the scheduler's clocks): async-profiler has a timer for each thread, and threads that switch often have 1 % less or more by it.
-What the peer's signal handler runs is left out (its count is printed). A stack that the peer has cut (`[unknown]`, `[break_…]`) may have had any method below where it
+What the peer's signal handler runs is left out (its time is printed), and what the kernel does for it is nobody's own. A stack that the peer has cut (`[unknown]`, `[break_…]`) may have had any method below where it
 ends: what is missing there may be so much more with hostprof. HOSTPROF_PEER_SECONDS (100) are recorded of each.
 """
 import collections
@@ -81,24 +81,24 @@ def shares_of_thread(rows):
 
 
 def in_percent(threads, weights):
-    """Of all THREADS (tid → Shares), each of the part that it has in WEIGHTS (tid → weight): Shares in percent."""
-    whole = sum(weights[tid] for tid in threads)
+    """Of all THREADS (tid → Shares), each of the part that it has in WEIGHTS (tid → Shares): Shares in percent, own ones of what Java code runs itself."""
+    whole, own_whole = sum(weights[tid].samples for tid in threads), sum(weights[tid].own.total() for tid in threads)
     own, total, cut = collections.Counter(), collections.Counter(), 0
     for tid, shares in threads.items():
-        part = 100 * weights[tid] / whole / shares.samples
+        part = 100 * weights[tid].samples / whole / shares.samples
+        own_part = 100 * weights[tid].own.total() / own_whole / max(shares.own.total(), 1)
         cut += shares.cut * part
-        for sums, counts in ((own, shares.own), (total, shares.total)):
+        for sums, counts, each in ((own, shares.own, own_part), (total, shares.total, part)):
             for method, count in counts.items():
-                sums[method] += count * part
+                sums[method] += count * each
     return Shares(100, own, total, cut)
 
 
 def of_both(peer, own):
     """Of the threads that both have seen often enough, in percent; and how much of both's time is that of others."""
     tids = [tid for tid in peer if tid in own and peer[tid].samples >= LEAST_OF_THREAD]
-    weights = {tid: own[tid].samples for tid in tids}
     left = [1 - sum(all_of[tid].samples for tid in tids) / sum(shares.samples for shares in all_of.values()) for all_of in (peer, own)]
-    return [in_percent({tid: all_of[tid] for tid in tids}, weights) for all_of in (peer, own)], left
+    return [in_percent({tid: all_of[tid] for tid in tids}, own) for all_of in (peer, own)], left
 
 
 def is_peers(frames):

@@ -175,7 +175,7 @@ TAILS = [
     Mutant("tails: any number of ids", TAILS_C, " || ids >= UINT16_MAX", "", STACK_TAILS),
     Mutant("tails: they outlive what frames depend on", SYMBOLIZER, "\tcache_empty(cache);\n\tcache->tails_owner = ++symbolizer->last_owner;", "\tcache_empty(cache);", ["test_symbolizer"]),
     Mutant("tails: the last frame is not looked at", SYMBOLIZER, "if (count)\n\t\tstack_push_known(build, ids[0]);", "if (count)\n\t\tvec_push(&build->symbolizer->frames, ids[0]);", ["test_symbolizer"]),
-    Mutant("tails: what time changes is kept", SYMBOLIZER, "if (build->waits || !build->cacheable ||", "if (build->waits ||", SYMBOLIZE),
+    Mutant("tails: what time changes is kept", SYMBOLIZER, "if (build->waits || !place_of(build))", "if (build->waits)", SYMBOLIZE),
 ]
 
 MUTANTS = ADDRESSES + TAILS + KEPT + KINDS + KALLSYMS + PERF_MAPS + CODE + SURE + CACHES

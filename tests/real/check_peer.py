@@ -13,7 +13,7 @@ ends: what is missing there may be so much more with hostprof. HOSTPROF_PEER_SEC
 import collections
 import time
 
-from programs import PROGRAMS
+from programs import PROGRAMS, test_programs
 from fetch import Unavailable
 from hp import *
 
@@ -30,8 +30,7 @@ SETTLE_S, SLACK_S = 10, 90
 # Of the peer's stacks, in percent; a thread that is compared, and how much may be of others.
 MOST_CUT, LEAST_OF_THREAD, MOST_LEFT = 5, 100, 0.05
 WANTED = ("h2", "jruby", "lucene", "graal")
-JAVA = re.compile(r"(.+)_\[[ji01k]\]$")
-NATIVE_OF_THEIRS = re.compile(r"_\[[k]\]$")
+JAVA = re.compile(r"(.+)_\[[ji01]\]$")
 # What HotSpot makes for them is code of its own, which async-profiler calls by one of their names.
 INTRINSICS = re.compile(r"java\.lang\.invoke\.MethodHandle\.(?:invokeBasic|linkTo\w+)$")
 # Of a class that is made while the program runs each has a number of its own, which the two write in their own ways.
@@ -48,7 +47,7 @@ Shares = collections.namedtuple("Shares", "samples own total cut")
 def method_of(frame):
     """A Java frame's method in one spelling; None: it is none."""
     match = JAVA.match(frame)
-    if not match or NATIVE_OF_THEIRS.search(frame):
+    if not match:
         return None
     name, _, method = match.group(1).replace("/", ".").rpartition(".")
     if not name:
@@ -115,7 +114,8 @@ def ours(path, pid):
 
 def theirs(path):
     with open(path, encoding="utf-8") as file:
-        return [(row.rpartition(" ")[0].split(";"), int(row.rpartition(" ")[2])) for row in file.read().splitlines()]
+        # What stands first is the thread there.
+        return [([line.process, *line.frames], line.count) for line in parse_collapsed(file.read())]
 
 
 def tell(home, pid, *words):
@@ -198,15 +198,5 @@ def judge_sees_a_wrong_name():
     expect_equal(method_of("libc.so.6.memcpy_[k]"), None, "no method")
 
 
-def register(each):
-    def check():
-        check_program(each)
-    check.__name__ = each.name.replace("-", "_")
-    test(check)
-
-
-for one in PROGRAMS:
-    if one.name in WANTED:
-        register(one)
-
+test_programs(check_program, [program for program in PROGRAMS if program.name in WANTED])
 main()

@@ -13,7 +13,7 @@ import collections
 import time
 
 from fetch import Unavailable
-from programs import PROGRAMS, Beside, accepts, tomcat_command
+from programs import Beside, accepts, test_programs, tomcat_command
 from hp import *
 import gates
 from java_calls import of_jdk
@@ -169,15 +169,7 @@ def check_program(program):
     expect(not faults, "; ".join(faults))
 
 
-def register(program):
-    def check():
-        check_program(program)
-    check.__name__ = program.name.replace("-", "_")
-    test(check)
-
-
-for each in PROGRAMS:
-    register(each)
+test_programs(check_program)
 
 
 # --- from the first instruction on ----------------------------------------------------------

@@ -28,6 +28,15 @@ def program(name, version, warm_s=4):
     return keep
 
 
+def test_programs(check, programs=PROGRAMS):
+    """CHECK of each of these programs is a test that is called as it is; PROGRAMS must be registered by then."""
+    for one in programs:
+        def named(one=one):
+            check(one)
+        named.__name__ = one.name.replace("-", "_")
+        test(named)
+
+
 # --- processes ------------------------------------------------------------------------------
 
 

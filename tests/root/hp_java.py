@@ -113,3 +113,16 @@ def java(version, main_class, *args, flags=(), ready="ready", **more):
     process = Process([os.path.join(home, "bin", "java"), *flags, "-cp", WORKLOADS, main_class,
                        *args], **more)
     return process.wait_text(ready) if ready else process
+
+
+def numbered_classes(name, count):
+    """A directory with the workload NAME, whose name ends in 00, under so many numbers: each JVM of a crowd has a class that no other one has."""
+    place = temp_dir()
+    os.chmod(place, 0o755)
+    with open(os.path.join(WORKLOADS, f"{name}.class"), "rb") as file:
+        code = file.read()
+    for i in range(count):
+        other = f"{name.removesuffix('00')}{i:02}"
+        with open(os.path.join(place, f"{other}.class"), "wb") as file:
+            file.write(code.replace(name.encode(), other.encode()))
+    return place

@@ -13,14 +13,9 @@ STACK = re.compile(r".*;java\.lang\.Thread\.run(?:With)?(?:;java\.lang\.Thread\.
 def crowd():
     """pid → class; half of them of each JDK."""
     homes = list(filter(None, map(find_jdk, (17, 25)))) or skip("no JDK")
-    classes = temp_dir()
-    with open(os.path.join(WORKLOADS, "Alloc00.class"), "rb") as file:
-        code = file.read()
-    jvms = {}
+    classes, jvms = numbered_classes("Alloc00", JVMS), {}
     for i in range(JVMS):
         name = f"Alloc{i:02}"
-        with open(os.path.join(classes, name + ".class"), "wb") as file:
-            file.write(code.replace(b"Alloc00", name.encode()))
         jvm = start([os.path.join(homes[i % len(homes)], "bin/java"), "-Xmx32m", "-XX:+UseSerialGC", "-cp", classes,
                      name, 600])
         jvms[jvm.pid] = (name, jvm)

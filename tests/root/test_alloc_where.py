@@ -25,18 +25,6 @@ def with_and_without_agent(function):
     return function
 
 
-def class_files(count):
-    """A directory of Alloc00 under so many names."""
-    place = temp_dir()
-    os.chmod(place, 0o755)
-    with open(os.path.join(WORKLOADS, "Alloc00.class"), "rb") as file:
-        code = file.read()
-    for i in range(count):
-        with open(os.path.join(place, f"Alloc{i:02}.class"), "wb") as file:
-            file.write(code.replace(b"Alloc00", f"Alloc{i:02}".encode()))
-    return place
-
-
 def argv(home, classes, number):
     return [os.path.join(home, "bin/java"), "-Xmx32m", "-XX:+UseSerialGC", "-cp", classes, f"Alloc{number:02}", 600]
 
@@ -86,7 +74,7 @@ def in_a_cgroup(agent):
     """JVMs that are there, that come there by a start or a move; none of them has a CPU sample. Not those beside it."""
     name = f"hostprof-test-{os.getpid()}"
     cgroup, beside = make_cgroup(name), make_cgroup(f"{name}-beside")
-    below, classes = make_cgroup("below", cgroup), class_files(4)
+    below, classes = make_cgroup("below", cgroup), numbered_classes("Alloc00", 4)
     jvms = [maker(classes, 0, preexec_fn=lambda: enter(cgroup)), maker(classes, 1, preexec_fn=lambda: enter(beside)),
             maker(classes, 2, preexec_fn=lambda: enter(beside))]
     recorder = Recorder("-e", "alloc=64k", "--cgroup", cgroup, *agent)
@@ -106,7 +94,7 @@ def in_a_cgroup(agent):
 @with_and_without_agent
 def below_a_target(agent):
     """A command whose child is the JVM."""
-    classes, pid_file, path = class_files(1), temp_path("pid"), temp_path("x.jfr")
+    classes, pid_file, path = numbered_classes("Alloc00", 1), temp_path("pid"), temp_path("x.jfr")
     recorder = start([HOSTPROF, "record", "-e", "alloc=64k", *agent, "-o", path, "--", "sh", "-c",
                       'pid=$1; shift; "$@" >/dev/null 2>&1 & echo $! >"$pid"; wait', "sh", pid_file,
                       *argv(jdk(17), classes, 0)])
@@ -160,7 +148,7 @@ def container(script, classes, number):
 
 def contained(script, agent):
     """Two of them share the files, and with that the inodes that are probed; and one that is no target."""
-    classes = class_files(3)
+    classes = numbered_classes("Alloc00", 3)
     pids = [container(script, classes, number) for number in range(3)]
     recorder = Recorder("-e", "alloc=64k", "-p", f"{pids[0]},{pids[1]}", *agent)
     let_allocate(recorder, pids[:2], agent)

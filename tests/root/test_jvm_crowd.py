@@ -16,22 +16,11 @@ MOST_EVICTED = 0.001
 LEAST_SAMPLES = 2000
 
 
-def copies():
-    """A directory with the workload's class once for each JVM."""
-    classes = temp_dir()
-    with open(os.path.join(WORKLOADS, "Crowd00.class"), "rb") as file:
-        code = file.read()
-    for i in range(JVMS):
-        with open(os.path.join(classes, f"Crowd{i:02}.class"), "wb") as file:
-            file.write(code.replace(b"Crowd00", f"Crowd{i:02}".encode()))
-    return classes
-
-
 class Coming:
     """JVMs that take turns: name → process."""
 
     def __init__(self, homes):
-        self.homes, self.classes, self.jvms, self.begun = homes, copies(), {}, {}
+        self.homes, self.classes, self.jvms, self.begun = homes, numbered_classes("Crowd00", JVMS), {}, {}
 
     def begin(self, i):
         name = f"Crowd{i:02}"

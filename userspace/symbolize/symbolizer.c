@@ -235,6 +235,16 @@ static bool may_repeat(const struct stack_build *build)
 	return build->settled || !build->cache->has_code_map;
 }
 
+/* Where a stack is kept that was made, NULL: nowhere. */
+static struct lru *place_of(const struct stack_build *build)
+{
+	if (!build->cacheable)
+		return NULL;
+	if (!build->by_code_map)
+		return &build->cache->stacks;
+	return build->settled ? &build->cache->settled : NULL;
+}
+
 /* What is as it was in the thread's last stack is not looked up again. */
 static void push_user_frames(struct stack_build *build, const struct word_reader *user,
 			     uint32_t tid)
@@ -255,7 +265,7 @@ static void push_user_frames(struct stack_build *build, const struct word_reader
 		push_marked_frames(build, &some, user->end, first);
 	}
 	push_tail(build, &key, common);
-	if (build->waits || !build->cacheable || (build->by_code_map && !build->settled))
+	if (build->waits || !place_of(build))
 		return;
 	stack_tails_keep(&symbolizer->tails, &key,
 			 &(struct made_stack){ user, common, symbolizer->marks.items,
@@ -349,16 +359,6 @@ static void note_code_map(struct stack_build *build)
 	cache->code_changes = changes;
 	lru_clear(&cache->settled);
 	cache->tails_owner = ++symbolizer->last_owner;
-}
-
-/* Where a stack is kept that was made, NULL: nowhere. */
-static struct lru *place_of(const struct stack_build *build)
-{
-	if (!build->cacheable)
-		return NULL;
-	if (!build->by_code_map)
-		return &build->cache->stacks;
-	return build->settled ? &build->cache->settled : NULL;
 }
 
 static bool find_stack(struct stack_build *build, const struct wire_sample *sample,

@@ -54,15 +54,21 @@ static inline wire_u32 park_draw(wire_u64 length_ns, wire_u32 doubled, wire_u32 
 	return park_draw_at(length_ns, park_level_of(PARK_LEVEL_NS, false, doubled), random);
 }
 
-/* Of how many waits of LENGTH_NS this one is told, 0: it is not. */
-static inline wire_u32 park_choose(struct wire_pace *pace, wire_u64 length_ns, wire_u64 now_ns,
-				   wire_u32 random)
+/* Of how many waits of LENGTH_NS this one is told, 0: it is not. PACE may have MOST in a window. */
+static inline wire_u32 park_choose_of(struct wire_pace *pace, wire_u32 most, wire_u64 length_ns,
+				      wire_u64 now_ns, wire_u32 random)
 {
 	wire_u32 chance = park_draw(length_ns, pace->doubled, random);
 
 	if (chance)
-		thin_count(pace, now_ns);
+		thin_count_of(pace, now_ns, most);
 	return chance;
+}
+
+static inline wire_u32 park_choose(struct wire_pace *pace, wire_u64 length_ns, wire_u64 now_ns,
+				   wire_u32 random)
+{
+	return park_choose_of(pace, THIN_WINDOW_MOST, length_ns, now_ns, random);
 }
 
 /* The same where all JVMs on this cpu have a pace together, too, ALL, of MOST in a window: the slower one counts. */
@@ -77,20 +83,6 @@ static inline wire_u32 park_choose_of_all(struct wire_pace *pace, struct wire_pa
 		return 0;
 	thin_count_of(pace, now_ns, WIRE_PARK_JVM);
 	thin_count_of(all, now_ns, most);
-	return chance;
-}
-
-/*
- * Of a wait that the agent has chosen already, which weighs WEIGHT_NS since: of how many such ones it is told, where only all JVMs' pace is asked. Who
- * multiplies the two chances has sums that stay, too.
- */
-static inline wire_u32 park_choose_again(struct wire_pace *all, wire_u32 most, wire_u64 weight_ns,
-					 wire_u64 now_ns, wire_u32 random)
-{
-	wire_u32 chance = park_draw(weight_ns, all->doubled, random);
-
-	if (chance)
-		thin_count_of(all, now_ns, most);
 	return chance;
 }
 

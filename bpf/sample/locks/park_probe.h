@@ -102,27 +102,37 @@ struct {
 	__type(value, struct wire_pace);
 } park_paces SEC(".maps");
 
+/* Of all JVMs on this cpu. */
+static __always_inline struct wire_pace *park_pace_of_all(void)
+{
+	wire_u32 zero = 0;
+
+	return bpf_map_lookup_elem(&park_paces, &zero);
+}
+
 /* As park_choose(), of a JVM among all of the host. */
 static __always_inline wire_u32 park_choose_here(struct wire_pace *pace, wire_u64 length_ns,
 						 wire_u64 now_ns)
 {
-	wire_u32 zero = 0, random = bpf_get_prandom_u32();
-	struct wire_pace *all = bpf_map_lookup_elem(&park_paces, &zero);
+	wire_u32 random = bpf_get_prandom_u32();
+	struct wire_pace *all = park_pace_of_all();
 
 	if (!all)
 		return park_choose(pace, length_ns, now_ns, random);
 	return park_choose_of_all(pace, all, park_most, length_ns, now_ns, random);
 }
 
-/* As park_choose_again(). */
-static __always_inline wire_u32 park_choose_again_here(wire_u64 weight_ns, wire_u64 now_ns)
+/*
+ * Of a wait that the agent has chosen already, which weighs WEIGHT_NS since: only all JVMs' pace is asked. Who multiplies the two chances has sums that
+ * stay, too.
+ */
+static __always_inline wire_u32 park_choose_again(wire_u64 weight_ns, wire_u64 now_ns)
 {
-	wire_u32 zero = 0;
-	struct wire_pace *all = bpf_map_lookup_elem(&park_paces, &zero);
+	struct wire_pace *all = park_pace_of_all();
 
 	if (!all)
 		return 1;
-	return park_choose_again(all, park_most, weight_ns, now_ns, bpf_get_prandom_u32());
+	return park_choose_of(all, park_most, weight_ns, now_ns, bpf_get_prandom_u32());
 }
 
 /* Of a thread that goes on: how long it had parked, 0: nothing is to be told of it. */

@@ -68,7 +68,7 @@ int sample_lock_agent(struct pt_regs *ctx)
 	trigger.wait_number = lock_note_end(trigger.task, ctx->r9);
 	trigger.time_ns = lock_end_ns(&call, ctx->r9, bpf_ktime_get_ns());
 	trigger.weight = call.length_ns * call.chance;
-	chance = park_choose_again_here(trigger.weight, trigger.time_ns);
+	chance = park_choose_again(trigger.weight, trigger.time_ns);
 	if (!chance)
 		return 0;
 	trigger.alloc_interval = call.chance * chance;

@@ -166,7 +166,7 @@ static void chosen_twice(void **state)
 		sum += (double)length_ns;
 		if (!first)
 			continue;
-		again = park_choose_again(&all, 200, length_ns * first, now_ns, (uint32_t)rand());
+		again = park_choose_of(&all, 200, length_ns * first, now_ns, (uint32_t)rand());
 		weight += (double)length_ns * first * again;
 		told += again != 0;
 	}
@@ -183,7 +183,7 @@ static void chosen_once(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 1000; i++)
-		assert_int_equal(park_choose_again(&all, 200, 1000, now_ns += 1000000, 7), 1);
+		assert_int_equal(park_choose_of(&all, 200, 1000, now_ns += 1000000, 7), 1);
 }
 
 int main(void)

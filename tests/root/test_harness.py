@@ -207,7 +207,7 @@ def lanes_end_when_they_are_asked():
     place = tree(body("start(['sleep', '60'])", "open('pid', 'w').write(str(os.getpid()))", "time.sleep(60)") +
                  GOOD.format(n=1) + "main(lanes=2)")
     process = start([sys.executable, "-B", f"{place}/tests/root/test_0.py"], cwd=place)
-    wait_until(lambda: os.path.exists(f"{place}/pid"), 10, "the lane")
+    wait_until(lambda: os.path.exists(f"{place}/pid"), 60, "the lane")
     lane = int(open(f"{place}/pid", encoding="ascii").read() or "0")
     below_it = family(lane)
     process.signal(signal.SIGTERM)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * usage: ends SECONDS MODE
+ * For SECONDS of its CPU time: a busy machine takes as many samples of it.
  * Where a stack ends and where it only seems to. Of the assembly here nothing says how it is unwound.
  *
  * Cut: main -> ends_run -> MODE -> ends_leaf, where a walk from ends_leaf finds no more than MODE.
@@ -154,6 +155,11 @@ __asm__(".text\n"
 
 static uint64_t end_ns;
 
+static int goes_on(void)
+{
+	return known_clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end_ns;
+}
+
 KNOWN void ends_leaf(void)
 {
 	known_spin(2000000);
@@ -184,7 +190,7 @@ KNOWN static void ends_run(size_t mode)
 
 KNOWN static void ends_first(void)
 {
-	while (known_goes_on(end_ns))
+	while (goes_on())
 		ends_middle();
 	exit(known_done());
 }
@@ -229,7 +235,7 @@ static void run_threads(void)
 		CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
 	char *tops[] = { (char *)new_stack() + STACK_BYTES, (char *)new_stack() + STACK_BYTES };
 
-	for (int i = 0; known_goes_on(end_ns); i++) {
+	for (int i = 0; goes_on(); i++) {
 		threads_ended = 0;
 		if (ends_described(end_thread, tops[i % 2], flags) > 0)
 			while (!threads_ended)
@@ -241,7 +247,7 @@ int main(int argc, char **argv)
 {
 	const char *mode = argc > 2 ? argv[2] : "";
 
-	end_ns = known_end_ns(argc, argv);
+	end_ns = known_end_of_ns(CLOCK_PROCESS_CPUTIME_ID, argc, argv);
 	if (!strcmp(mode, "ends_context"))
 		run_context();
 	else if (!strcmp(mode, "ends_fiber"))
@@ -251,7 +257,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(mode, "ends_threads"))
 		run_threads();
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		while (!strcmp(mode, modes[i].name) && known_goes_on(end_ns))
+		while (!strcmp(mode, modes[i].name) && goes_on())
 			ends_run(i);
 	return 0;
 }

@@ -37,13 +37,18 @@ static inline void known_spin(uint64_t rounds)
 	known_sink += x;
 }
 
-/* SECONDS is the first argument of most programs. */
-static inline uint64_t known_end_ns(int argc, char **argv)
+/* SECONDS is the first argument of most programs: of this clock. */
+static inline uint64_t known_end_of_ns(clockid_t id, int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 1;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	return known_clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
+	return known_clock_ns(id) + (uint64_t)(seconds * 1e9);
+}
+
+static inline uint64_t known_end_ns(int argc, char **argv)
+{
+	return known_end_of_ns(CLOCK_MONOTONIC, argc, argv);
 }
 
 static inline int known_goes_on(uint64_t end_ns)

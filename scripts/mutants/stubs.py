@@ -35,6 +35,7 @@ MUTANTS = [
     Mutant("stubs: who is busy is asked for ever", LIST, "list->searched = !passes || ++list->tries >= MAX_TRIES;", "list->searched = !passes;", ["test_stub_list"]),
     Mutant("stubs: a blob is one stub", NAMES, "name = stub_list_find(&names->stubs, address);", ";", ["test_code_names"]),
     Mutant("stubs: all dispatch is by vtables", VTABLE, 'h.is_vtable ? "vtable stub" : "itable stub"', '"vtable stub"', DISPATCH),
+    Mutant("stubs: who could not be asked is in no dispatch stub", VTABLE, "return vm_error_passes(error) ? error : 0;", "return 0;", DISPATCH),
     Mutant("stubs: zeros are a dispatch stub", VTABLE, "&& h->null_at < h->abstract_at", "", DISPATCH),
     Mutant("stubs: the next one is anywhere", VTABLE,
            "if (h->next && (h->next % 8 || h->next < wire->code_start || h->next >= wire->code_end))\n\t\treturn false;", "", DISPATCH),

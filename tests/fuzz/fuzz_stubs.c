@@ -88,8 +88,10 @@ static void name_dispatch(const struct vm_memory *memory, const struct jvm_layou
 	const struct code_blob blob = { .start = CHUNK, .end = CHUNK_END, .name = "vtable chunks" };
 
 	for (uint64_t at = CHUNK; at < CHUNK_END; at += 3) {
-		const char *name = vtable_stub_name(memory, layout, &blob, at);
+		const char *name;
 
+		if (vtable_stub_name(memory, layout, &blob, at, &name))
+			abort();
 		if (name && strcmp(name, "vtable stub") != 0 && strcmp(name, "itable stub") != 0)
 			abort();
 	}

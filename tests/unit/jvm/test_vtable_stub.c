@@ -38,8 +38,9 @@ static void put_stub(unsigned int at, unsigned int bytes, uint64_t next, bool is
 
 static void expect_name(unsigned int at, const char *expected)
 {
-	const char *name = vtable_stub_name(&fake.memory, &layout, &blob, blob.start + at);
+	const char *name = "";
 
+	assert_int_equal(0, vtable_stub_name(&fake.memory, &layout, &blob, blob.start + at, &name));
 	if (expected)
 		assert_string_equal(name, expected);
 	else
@@ -123,6 +124,27 @@ static void memory_that_is_gone(void **state)
 	expect_name(128, NULL);
 }
 
+static int read_late(const struct vm_memory *memory, const struct vm_span *spans,
+		     unsigned int count)
+{
+	(void)memory, (void)spans, (void)count;
+	return -ETIMEDOUT;
+}
+
+/* It is in one or in none: whoever asks later hears which. */
+static void who_reads_for_us_is_late(void **state)
+{
+	const struct vm_memory late = { .read = read_late };
+	const char *name = "";
+
+	(void)state;
+	put_stub(64, 30, 0, true);
+	assert_int_equal(-ETIMEDOUT,
+			 vtable_stub_name(&late, &layout, &blob, blob.start + 90, &name));
+	assert_null(name);
+	expect_name(90, "vtable stub");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +154,7 @@ int main(void)
 		cmocka_unit_test_setup(headers_that_are_none, setup),
 		cmocka_unit_test_setup(room_between_stubs, setup),
 		cmocka_unit_test_setup(memory_that_is_gone, setup),
+		cmocka_unit_test_setup(who_reads_for_us_is_late, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,27 +154,30 @@ static void put_entry(struct code_names *names, uint64_t key, struct code_name *
 	lru_put(&names->entries, key, (uintptr_t)entry, entry_bytes(entry));
 }
 
-/* A blob may hold many. What is no part of them goes by the blob's name. NULL: it cannot be told yet. */
-static const char *stub_name(struct code_names *names, const struct code_blob *blob,
-			     uint64_t address)
+/* A blob may hold many. What is no part of them goes by the blob's name. */
+static int stub_name(struct code_names *names, const struct code_blob *blob, uint64_t address,
+		     const char **name)
 {
-	const char *name = vtable_stub_name(&names->memory, &names->layout, blob, address);
+	int error = vtable_stub_name(&names->memory, &names->layout, blob, address, name);
 
-	if (name)
-		return name;
-	name = stub_list_find(&names->stubs, address);
-	if (!name && !names->stubs.searched)
-		return NULL;
-	return name ? name : blob->name;
+	if (error || *name)
+		return error;
+	*name = stub_list_find(&names->stubs, address);
+	if (!*name && !names->stubs.searched)
+		return -EBUSY;
+	if (!*name)
+		*name = blob->name;
+	return 0;
 }
 
 static int add_stub(struct code_names *names, const struct code_blob *blob, uint64_t address)
 {
-	const char *name = stub_name(names, blob, address);
 	struct code_name *entry;
+	const char *name;
+	int error = stub_name(names, blob, address, &name);
 
-	if (!name)
-		return -EBUSY;
+	if (error)
+		return error;
 	entry = new_entry(blob);
 	entry->stub = text_pool_ref(&names->texts, name);
 	put_entry(names, stub_key(address, blob->compile_id), entry);

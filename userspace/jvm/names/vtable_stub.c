@@ -32,25 +32,37 @@ static bool is_header(const struct jvm_layout *layout, const struct header *h)
 	       h->null_at >= 0 && h->null_at < h->abstract_at;
 }
 
-const char *vtable_stub_name(const struct vm_memory *memory, const struct jvm_layout *layout,
-			     const struct code_blob *blob, uint64_t address)
+/* Of the nearest header before the end of the LEN bytes. */
+static const char *name_before(const struct jvm_layout *layout, const uint8_t *bytes, size_t len)
 {
-	uint8_t bytes[MAX_STUB_BYTES + sizeof(struct header)];
-	uint64_t start = MAX(blob->start, address - MIN(address, sizeof(bytes)));
-	uint64_t end = address & ~7ULL;
 	struct header h;
 
-	if (strcmp(blob->name, "vtable chunks") != 0)
-		return NULL;
-	start = (start + 7) & ~7ULL;
-	if (end < start + sizeof(h) || end - start > sizeof(bytes) ||
-	    vm_memory_read(memory, start, bytes, end - start) < 0)
-		return NULL;
-	for (uint64_t at = end - start - sizeof(h);; at -= 8) {
+	for (size_t at = len - sizeof(h);; at -= 8) {
 		memcpy(&h, bytes + at, sizeof(h));
 		if (is_header(layout, &h))
 			return h.is_vtable ? "vtable stub" : "itable stub";
 		if (at < 8)
 			return NULL;
 	}
+}
+
+int vtable_stub_name(const struct vm_memory *memory, const struct jvm_layout *layout,
+		     const struct code_blob *blob, uint64_t address, const char **name)
+{
+	uint8_t bytes[MAX_STUB_BYTES + sizeof(struct header)];
+	uint64_t start = MAX(blob->start, address - MIN(address, sizeof(bytes)));
+	uint64_t end = address & ~7ULL;
+	int error;
+
+	*name = NULL;
+	if (strcmp(blob->name, "vtable chunks") != 0)
+		return 0;
+	start = (start + 7) & ~7ULL;
+	if (end < start + sizeof(struct header) || end - start > sizeof(bytes))
+		return 0;
+	error = vm_memory_read(memory, start, bytes, end - start);
+	if (error < 0)
+		return vm_error_passes(error) ? error : 0;
+	*name = name_before(layout, bytes, end - start);
+	return 0;
 }

@@ -5,8 +5,11 @@
 
 #include "jvm/names/code_blob.h"
 
-/* "vtable stub", "itable stub" (as JVMTI calls them); NULL when ADDRESS, in BLOB, is in neither. */
-const char *vtable_stub_name(const struct vm_memory *memory, const struct jvm_layout *layout,
-			     const struct code_blob *blob, uint64_t address);
+/*
+ * NAME: "vtable stub", "itable stub" (as JVMTI calls them), or NULL when ADDRESS, in BLOB, is in neither. Returns 0, or an error of
+ * vm_error_passes(): it cannot be told now.
+ */
+int vtable_stub_name(const struct vm_memory *memory, const struct jvm_layout *layout,
+		     const struct code_blob *blob, uint64_t address, const char **name);
 
 #endif

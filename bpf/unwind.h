@@ -309,8 +309,7 @@ static inline enum unwind_verdict unwind_java_frame(struct unwind_cursor *c,
 		return UNWIND_STOP;
 	if (receiver_may_be(c) && receiver_find(c, memory) && receiver_put(c, out))
 		return UNWIND_STOP;
-	if (cursor_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
-	    cursor_put(c, out, c->compiled_seen.compile_id))
+	if (compiled_put(c, out))
 		return UNWIND_STOP;
 	c->java_frames++;
 	frozen_note_yield(c);

@@ -131,7 +131,8 @@ enum wire_frame_kind {
 	WIRE_FRAME_INTERPRETED = 1, /* 5 words: address, Method*, ConstMethod*, bytecode pointer,
 				       the identity of its class */
 	WIRE_FRAME_COMPILED = 2,    /* 2 words: an address in a JVM's code blob, and in the low 32
-				       bits the compile id of the nmethod (of a stub: any number) */
+				       bits the compile id of the nmethod (of a stub: any number);
+				       WIRE_COMPILED_ENTERING */
 	WIRE_FRAME_MARK = 3,	    /* 1 word: no frame; the address is an enum wire_mark */
 	WIRE_FRAME_RECEIVER =
 		4, /* 3 words: no frame; the address of the stub whose frame comes next, the
@@ -165,6 +166,12 @@ enum wire_text {
 #define WIRE_INTERPRETED_WORDS 5
 #define WIRE_COMPILED_WORDS    2
 #define WIRE_RECEIVER_WORDS    3
+
+/*
+ * In the second word of compiled code: its frame is not complete at the address, so that nothing inlined has begun there, whatever the debug
+ * information of the next place has.
+ */
+#define WIRE_COMPILED_ENTERING (1ULL << 32)
 
 /* The words of a frame whose first one is WORD; 0: of no kind that there is. */
 static inline wire_u32 wire_frame_words(wire_u64 word)

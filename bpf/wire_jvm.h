@@ -240,7 +240,8 @@ struct wire_hot_code {
 	wire_u64 blob;
 	wire_u32 serial;	  /* of the JVM */
 	wire_u32 tick;		  /* when it was checked */
-	wire_u32 frame_size : 24; /* words */
+	wire_u32 frame_size : 23; /* words */
+	wire_u32 entering : 1;	  /* WIRE_COMPILED_ENTERING */
 	wire_u32 back : 8;	  /* what the segment map said of pc's segment */
 	wire_u32 compile_id;
 };

@@ -381,9 +381,7 @@ static inline enum unwind_verdict frozen_put(struct unwind_cursor *c, wire_u64 *
 	c->java_frames++;
 	if (kind == FROZEN_INTERPRETED)
 		return interpreted_put(c, out, c->seen.const_method, c->seen.identity);
-	if (cursor_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS))
-		return UNWIND_STOP;
-	return cursor_put(c, out, c->compiled_seen.compile_id);
+	return compiled_put(c, out) ? UNWIND_STOP : UNWIND_GO_ON;
 }
 
 #endif

@@ -33,7 +33,7 @@ MUTANTS = [
     Mutant("stubs: of code that is not the JVM's", LIST, "if (!in_code(list, stub.start, stub.end))\n\t\treturn;", "", LISTED),
     Mutant("stubs: what was busy once has no list", LIST, "list->searched = !passes || ++list->tries >= MAX_TRIES;", "", ["test_stub_list"]),
     Mutant("stubs: who is busy is asked for ever", LIST, "list->searched = !passes || ++list->tries >= MAX_TRIES;", "list->searched = !passes;", ["test_stub_list"]),
-    Mutant("stubs: a blob is one stub", NAMES, "name = stub_list_find(&names->stubs, address);", ";", ["test_code_names"]),
+    Mutant("stubs: a blob is one stub", NAMES, "*name = stub_list_find(&names->stubs, address);", ";", ["test_code_names"]),
     Mutant("stubs: all dispatch is by vtables", VTABLE, 'h.is_vtable ? "vtable stub" : "itable stub"', '"vtable stub"', DISPATCH),
     Mutant("stubs: who could not be asked is in no dispatch stub", VTABLE, "return vm_error_passes(error) ? error : 0;", "return 0;", DISPATCH),
     Mutant("stubs: zeros are a dispatch stub", VTABLE, "&& h->null_at < h->abstract_at", "", DISPATCH),

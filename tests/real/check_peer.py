@@ -7,7 +7,8 @@ usage: check_peer.py [--list] [NAME…]
 
 Of each program the TOP Java methods by either's word, by what they run themselves and with all that they call, in percent of the time that has a Java frame. How much
 each thread ran is by hostprof's word for both (make check-real holds that against the scheduler's clocks): async-profiler has a timer for each thread, and threads that switch often have 1 % less or more by it.
-What the peer's signal handler runs is left out (its time is printed), and what the kernel does for it is nobody's own. A stack that the peer has cut (`[unknown]`, `[break_…]`) may have had any method below where it
+What the peer's signal handler runs, and the kernel to get there, is left out (its time is printed). Programs change while they run: ours is of the time from the first to the last sample that the
+peer takes, which are in our recording. A stack that the peer has cut (`[unknown]`, `[break_…]`) may have had any method below where it
 ends: what is missing there may be so much more with hostprof. HOSTPROF_PEER_SECONDS (100) are recorded of each.
 """
 import collections
@@ -38,6 +39,9 @@ NUMBERS = re.compile(r"(\$\$Lambda|LambdaForm\$(?:B?D?V?MH|Kind)|GeneratedMethod
 
 # How the outermost frame of a stack begins that async-profiler could not follow to its end.
 CUT = ("[unknown", "[break_", "[not_walkable", "[deoptimization", "[skipped")
+
+HANDLER = re.compile(r"(?:PerfEvents|CTimer)::signalHandler")
+SIGNALLED = ("asm_sysvec_irq_work_[k]", "arch_do_signal_or_restart_[k]", "__do_sys_rt_sigreturn_[k]")
 
 TID = re.compile(r"\[.* tid=(\d+)\]")
 
@@ -101,15 +105,23 @@ def of_both(peer, own):
 
 
 def is_peers(frames):
-    return any("asyncProfiler" in frame or frame.startswith(("Profiler::", "PerfEvents::signalHandler", "CTimer::signalHandler")) for frame in frames)
+    """Its handler, or how the kernel gets there and back."""
+    return any("asyncProfiler" in frame or frame in SIGNALLED or frame.startswith("Profiler::") or HANDLER.match(frame) for frame in frames)
+
+
+def peers_window(path):
+    """From the first to the last sample in which the peer takes one (CLOCK_MONOTONIC)."""
+    out = run([os.path.join(BUILD, "tools", "timed_stacks"), path], code=0, timeout=300).out
+    times = [int(line.split(" ", 1)[0]) for line in out.splitlines() if HANDLER.search(line)]
+    expect(len(times) > 100, f"only {len(times)} samples of the peer's handler")
+    return min(times), max(times)
 
 
 def ours(path, pid):
-    """Stacks by their time, in nanoseconds; of how much of it the peer's handler has run."""
-    rows = [([line.thread, *line.frames], line.count) for line in of_pid(parse_collapsed(hostprof("report", path, "-f", "collapsed", "-o", "-", "-t", "--annotate",
-                                                                                                  "--no-normalize", "--total", timeout=300).out), pid)]
-    peers = sum(count for frames, count in rows if is_peers(frames))
-    return [row for row in rows if not is_peers(row[0])], peers
+    """Stacks by their time, in nanoseconds, while the peer took its own; and how much of that is the peer's."""
+    out = run([os.path.join(BUILD, "tools", "timed_stacks"), path, *peers_window(path)], code=0, timeout=300).out
+    rows = [([line.thread, *line.frames], line.count) for line in of_pid(parse_collapsed(out), pid)]
+    return [row for row in rows if not is_peers(row[0])], sum(count for frames, count in rows if is_peers(frames))
 
 
 def theirs(path):

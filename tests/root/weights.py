@@ -64,6 +64,28 @@ def record_handover(frequency, kind, count, burst_us, pause, seconds):
     return compare(weigh(path), clock, lost)
 
 
+def record_phases(frequency, yields, seconds):
+    """A thread that computes and yields in turn: of each of its phases what it weighs, what the thread's own clock says, and how many samples there are."""
+    need_root()
+    path = temp_path("x.jfr")
+    text = hostprof("record", "-F", frequency, "-o", path, "--", os.path.join(WORKLOADS, "phases"), seconds, yields, timeout=120).out
+    tid, *ns = map(int, expect_match(r"(\d+) computing (\d+) yielding (\d+)", text).groups())
+    clock = dict(zip(("computing", "yielding"), ns))
+    weighed, samples = ({phase: sum(line.count for line in collapsed(path, "-t", *more) if line.thread.endswith(f" tid={tid}]") and phase in line.frames)
+                         for phase in clock} for more in (["--total"], []))
+    return weighed, clock, sum(samples.values())
+
+
+def fault_of_phases(weighed, clock, samples):
+    """The phases' shares of the thread's time may be off by one point, and three standard deviations of so many samples; None: they are not."""
+    share, known = (part["yielding"] / max(sum(part.values()), 1) for part in (weighed, clock))
+    may = 0.01 + 3 * math.sqrt(known * (1 - known) / max(samples, 1))
+    print(f"# {100 * share:.2f} % by {samples} samples, {100 * known:.2f} % by the thread's clock")
+    if samples > 100 and abs(share - known) <= may:
+        return None
+    return f"what yields is {100 * share:.2f} % of the thread, and not {100 * known:.2f}"
+
+
 def beside(busy):
     """Burners on the first BUSY cpus while the test runs."""
     for cpu in range(busy):

@@ -66,7 +66,7 @@ static inline void expect_caller(const char *name, uint64_t pc, uint64_t sp, uin
 			 fp);
 	assert_int_equal(world.leaf, 0);
 	assert_int_equal(world_out[0] >> WIRE_FRAME_KIND_SHIFT, WIRE_FRAME_COMPILED);
-	assert_int_equal(world_out[1], SEGMENT_OF_CODE);
+	assert_int_equal((uint32_t)world_out[1], SEGMENT_OF_CODE);
 }
 
 #endif

@@ -146,7 +146,7 @@ enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_CO
 		return JAVA_UNKNOWN;
 	ret_answer->count = 1;
 	ret_answer->frames[0] = (struct java_frame){ .class_name = "demo.Outside",
-						     .method = words[1] == 7 ? "seven" : "other",
+						     .method = (uint32_t)words[1] == 7 ? "seven" : "other",
 						     .bci = -1 };
 	return JAVA_FRAMES;
 }

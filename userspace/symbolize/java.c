@@ -59,6 +59,20 @@ static void take(struct stack_build *build, enum java_lookup found, const struct
 	}
 }
 
+/* Nothing that was inlined has begun there: it is the method's own, and at none of its bytecodes. */
+static void leave_inlined(const struct symbol_query *query, enum java_lookup found,
+			  struct java_answer *java)
+{
+	if (query->kind != ASK_COMPILED || !(query->words[1] & WIRE_COMPILED_ENTERING) ||
+	    found != JAVA_FRAMES || !java->count)
+		return;
+	java->frames[0] = java->frames[java->count - 1];
+	java->frames[0].bci = -1;
+	java->frames[0].line = 0;
+	java->frames[0].inlined = false;
+	java->count = 1;
+}
+
 void java_find_code(struct stack_build *build, struct symbol_query *query, struct answer *answer)
 {
 	struct java_answer *java = &build->symbolizer->java;
@@ -69,6 +83,7 @@ void java_find_code(struct stack_build *build, struct symbol_query *query, struc
 	found = jvm_find_code(build->jvm, query->address, build->time_ns, java);
 	if (found == JAVA_ELSEWHERE && query->kind == ASK_CODE)
 		return;
+	leave_inlined(query, found, java);
 	answer->of_moment = true;
 	answer->of_code_map = true;
 	take(build, found, java, FRAME_JAVA_JIT, ANSWER_TIMED, answer);
@@ -89,6 +104,7 @@ void java_find_compiled(struct stack_build *build, struct symbol_query *query,
 
 	if (build->jvm)
 		found = jvm_find_compiled(build->jvm, query->words, java);
+	leave_inlined(query, found, java);
 	take(build, found, java, FRAME_JAVA_JIT, ANSWER_PROVEN, answer);
 }
 

@@ -93,6 +93,34 @@ static void sizes_of_frames(void **state)
 	}
 }
 
+/* Stubs have none: -1; 0 is none, too. */
+static void where_the_frame_is_complete(void **state)
+{
+	static const struct {
+		uint32_t done;
+		int32_t complete;
+		bool entering;
+	} cases[] = {
+		{ 0, 12, true }, { 11, 12, true }, { 12, 12, false },  { 13, 12, false },
+		{ 0, 0, false }, { 0, -1, false }, { 300, -1, false }, { 299, 300, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int16_t complete = (int16_t)cases[i].complete;
+
+		world_begin_in_frame(4);
+		memcpy(world_heap + (BLOB_AT(10) - HEAP_AT) + FIELD_COMPLETE, &complete,
+		       sizeof(complete));
+		world.pc = CODE_OF(10) + cases[i].done;
+		assert_int_equal(compiled_look(&world, &world_memory), UNWIND_GO_ON);
+		assert_int_equal(world.compiled_seen.entering, cases[i].entering);
+		world.words = 0;
+		assert_int_equal(compiled_put(&world, world_out), 0);
+		assert_true(world_out[1] == (10 | (uint64_t)cases[i].entering << 32));
+	}
+}
+
 /* --- the true pc ------------------------------------------------------------------------------ */
 
 static int true_pc(int32_t at, unsigned int word, uint64_t pc)
@@ -272,6 +300,7 @@ int main(void)
 		cmocka_unit_test(a_pc_has_two_places),
 		cmocka_unit_test(all_that_is_found),
 		cmocka_unit_test(sizes_of_frames),
+		cmocka_unit_test(where_the_frame_is_complete),
 		cmocka_unit_test(the_true_pc_of_a_frame),
 		cmocka_unit_test(what_was_kept_holds_for_a_tick),
 		cmocka_unit_test(code_is_new_once),

@@ -107,6 +107,22 @@ static void names_from_outside(void **state)
 			       FRAME_JAVA_JIT));
 }
 
+/* What stands there is of the first place behind; where the frame is not complete the method is all that is true. */
+static void nothing_is_inlined_before_the_frame_is_complete(void **state)
+{
+	struct fixture *f = *state;
+
+	add_compiled(f, CHAIN | WIRE_FRAME_EXACT, 7 | WIRE_COMPILED_ENTERING);
+	add_compiled(f, CHAIN | WIRE_FRAME_EXACT, 7);
+	add_compiled(f, STUB | WIRE_FRAME_EXACT, 7 | WIRE_COMPILED_ENTERING);
+	add_compiled(f, NMETHOD, 7 | WIRE_COMPILED_ENTERING);
+	assert_stack(
+		f, expect("demo.Work.outer:0 %u|java.lang.Math.sqrt(D)D:7 %u|demo.Work.inner:30 %u|"
+			  "demo.Work.outer:12 %u|StubRoutines (2):0 %u|demo.Outside.seven:0 %u|",
+			  FRAME_JAVA_JIT, FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT,
+			  FRAME_STUB, FRAME_JAVA_JIT));
+}
+
 /* One address, two compile ids: two methods. What is known is not asked again. */
 static void compile_ids_tell_code_apart(void **state)
 {
@@ -243,6 +259,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(inlined_methods_are_frames),
+		TEST(nothing_is_inlined_before_the_frame_is_complete),
 		TEST(return_addresses_too),
 		TEST(a_call_at_the_end_of_its_pc),
 		TEST(what_has_no_name),

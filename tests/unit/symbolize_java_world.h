@@ -145,9 +145,10 @@ enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_CO
 	if (words[1] == 0)
 		return JAVA_UNKNOWN;
 	ret_answer->count = 1;
-	ret_answer->frames[0] = (struct java_frame){ .class_name = "demo.Outside",
-						     .method = (uint32_t)words[1] == 7 ? "seven" : "other",
-						     .bci = -1 };
+	ret_answer->frames[0] =
+		(struct java_frame){ .class_name = "demo.Outside",
+				     .method = (uint32_t)words[1] == 7 ? "seven" : "other",
+				     .bci = -1 };
 	return JAVA_FRAMES;
 }
 

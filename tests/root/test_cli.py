@@ -447,11 +447,11 @@ def list_and_status():
 @test
 @alone
 def attach_and_detach():
-    """A recording of the whole host would listen to the agent, too."""
+    """A recording of the whole host listens to the agent, too: other files may have one."""
     need_root()
     jvm = java(17, "Named00", 600)
     expect_in("agent loaded", hostprof("attach", jvm.pid).err)
-    expect_equal(json_of("status", jvm.pid)["agent"], "idle", "agent")
+    expect_in(json_of("status", jvm.pid)["agent"], ("idle", "active"), "agent")
     expect_in("new options", hostprof("attach", jvm.pid).err)
     expect_in("agent ended", hostprof("detach", jvm.pid).err)
     wait_until(lambda: json_of("status", jvm.pid)["agent"] == "none",

@@ -81,7 +81,7 @@ check-real: ## record Tomcat, Kafka, Helidon, scalac, JRuby, H2, Lucene, Clojure
 	@+$(AGAIN) all
 	@HOSTPROF_BUILD=$(BUILD) tests/real/check_real.py
 
-check-peer: ## the methods that take most, of H2, JRuby, Lucene and Graal, by async-profiler (ASPROF=libasyncProfiler.so) and hostprof at a time (root, Maven, 9 minutes)
+check-peer: ## the methods that take most, of H2, Clojure, Lucene and Graal, by async-profiler (ASPROF=libasyncProfiler.so) and hostprof at a time (root, Maven, 9 minutes)
 	@+$(AGAIN) all
 	@HOSTPROF_BUILD=$(BUILD) ASPROF=$(ASPROF) tests/real/check_peer.py
 

@@ -413,7 +413,8 @@ class Judge:
         if STUB.fullmatch(frame.name):
             return self._lacks(above, frame, STUB_NEEDS)
         if self.calls.is_native(above.name):
-            own = frame.name in (jni_name(above.name), "Java_" + above.name.replace(".", "_"))
+            # The long name has "__" and its arguments behind (the JNI specification, "Resolving Native Method Names").
+            own = frame.name in (jni_name(above.name), "Java_" + above.name.replace(".", "_")) or frame.name.startswith(jni_name(above.name) + "__")
             others = not above.own and (ADDRESS.match(frame.name) or any(
                 one.match(above.name) and names.match(frame.name) for one, names in REGISTERED))
             return "" if own or others or ENDS_NATIVE.match(frame.name) or \

@@ -142,7 +142,7 @@ $(BUILD)/workloads/libsteps.so: tests/tools/java_steps/steps_jni.c
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -fomit-frame-pointer -fPIC -shared -Wall \
 		-isystem $(JAVA_HOME_BUILD)/include -isystem $(JAVA_HOME_BUILD)/include/linux -o $@ $<
 
-$(BUILD)/workloads/%: tests/workloads/%.c
+$(BUILD)/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -Wall -o $@ $< -lpthread

@@ -4,33 +4,18 @@
  * Burns CPU in main -> level_one -> level_two -> level_three (or the same below thread_main), and
  * prints its own CPU clock in nanoseconds at the end: what a profile of it must add up to.
  */
+#include "busy.h"
+
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static volatile uint64_t sink;
 static double seconds;
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
 __attribute__((noipa)) static void level_three(uint64_t rounds)
 {
-	uint64_t x = rounds | 1;
-
-	for (uint64_t i = 0; i < rounds; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-	}
-	sink += x;
+	sink += xorshift(rounds);
 }
 
 __attribute__((noipa)) static void level_two(void)

@@ -8,16 +8,16 @@
  * BURST_US each time. Prints, at the end, one line for each: its pid, its tid, and its CPU clock as the
  * scheduler keeps it (schedstat), in nanoseconds.
  */
+#include "busy.h"
+
 #include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MAX_COUNT 64
@@ -27,14 +27,6 @@ static int count;
 static double seconds;
 static uint64_t burst_ns, pause_ns, until_ns;
 static volatile uint64_t sink;
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
 
 __attribute__((noipa)) static void burn(uint64_t ns)
 {

@@ -6,6 +6,8 @@
  * for each: KIND TID ROUNDS NANOSECONDS. "done"; it exits when it reads another line. kernel_locks FILE ROUNDS storm: four threads set the place
  * and read there ROUNDS times each, in storm().
  */
+#include "busy.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -14,7 +16,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NOINLINE    __attribute__((noinline, noclone))
@@ -26,14 +27,6 @@
 
 static int rounds, fd;
 static char *buffer, *page;
-
-static unsigned long now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (unsigned long)t.tv_sec * 1000000000UL + (unsigned long)t.tv_nsec;
-}
 
 /* --- what is waited for, and who has it meanwhile --- */
 
@@ -111,9 +104,9 @@ static void *wait_all(void *data)
 		sem_wait(&kind->begin);
 		/* It has begun by then, and this cpu is free for it. */
 		usleep(AHEAD_US);
-		begin = now_ns();
+		begin = clock_ns(CLOCK_MONOTONIC);
 		kind->wait();
-		kind->ns += now_ns() - begin;
+		kind->ns += clock_ns(CLOCK_MONOTONIC) - begin;
 		sem_post(&kind->rested);
 	}
 	return NULL;

@@ -5,13 +5,14 @@
  * NANOSECONDS; and of those that take a lock, how long that alone was: in KIND TID ROUNDS NANOSECONDS. "done"; it exits when it reads another line.
  * native_locks ROUNDS storm: of two threads each lets the other one have its mutex, ROUNDS times in turns, in storm(); there are two such pairs. "in storm NANOSECONDS".
  */
+#include "busy.h"
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
@@ -30,14 +31,6 @@ static int signalled;
 /* Of the calling thread: in the locks' functions. */
 static __thread unsigned long taking_ns;
 
-static unsigned long now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (unsigned long)t.tv_sec * 1000000000UL + (unsigned long)t.tv_nsec;
-}
-
 static void rest(void)
 {
 	usleep(PAUSE_MS * 1000);
@@ -50,9 +43,9 @@ NOINLINE static void outer_mutex(void)
 	sem_post(&begin_mutex);
 	while (sem_trywait(&held_mutex))
 		usleep(500);
-	taking_ns -= now_ns();
+	taking_ns -= clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_lock(&mutex);
-	taking_ns += now_ns();
+	taking_ns += clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&mutex);
 }
 
@@ -61,9 +54,9 @@ NOINLINE static void outer_rwlock(void)
 	sem_post(&begin_rwlock);
 	while (sem_trywait(&held_rwlock))
 		usleep(500);
-	taking_ns -= now_ns();
+	taking_ns -= clock_ns(CLOCK_MONOTONIC);
 	pthread_rwlock_rdlock(&rwlock);
-	taking_ns += now_ns();
+	taking_ns += clock_ns(CLOCK_MONOTONIC);
 	pthread_rwlock_unlock(&rwlock);
 }
 
@@ -72,9 +65,9 @@ NOINLINE static void outer_writing(void)
 	sem_post(&begin_writing);
 	while (sem_trywait(&held_writing))
 		usleep(500);
-	taking_ns -= now_ns();
+	taking_ns -= clock_ns(CLOCK_MONOTONIC);
 	pthread_rwlock_wrlock(&written);
-	taking_ns += now_ns();
+	taking_ns += clock_ns(CLOCK_MONOTONIC);
 	pthread_rwlock_unlock(&written);
 }
 
@@ -196,9 +189,9 @@ static void *wait_all(void *data)
 
 	kind->tid = syscall(SYS_gettid);
 	for (int i = 0; i < rounds; i++) {
-		begin = now_ns();
+		begin = clock_ns(CLOCK_MONOTONIC);
 		kind->wait();
-		kind->ns += now_ns() - begin;
+		kind->ns += clock_ns(CLOCK_MONOTONIC) - begin;
 	}
 	kind->taking_ns = taking_ns;
 	return NULL;
@@ -221,10 +214,10 @@ static unsigned long storm_ns;
 
 NOINLINE static void storm(pthread_mutex_t *mine)
 {
-	unsigned long begin = now_ns();
+	unsigned long begin = clock_ns(CLOCK_MONOTONIC);
 
 	pthread_mutex_lock(mine);
-	taking_ns += now_ns() - begin;
+	taking_ns += clock_ns(CLOCK_MONOTONIC) - begin;
 }
 
 /* The first of a pair begins. Of a normal mutex nobody asks who had it. */

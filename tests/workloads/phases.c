@@ -4,12 +4,12 @@
  * Two threads of one cpu. The first computes for a millisecond, then gives the cpu to the other one YIELDS times, and so on; the other one does nothing but
  * give it back. The first prints, at its end, "TID computing NS yielding NS": what each took of its CPU clock.
  */
+#include "busy.h"
+
 #include <pthread.h>
 #include <sched.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #define COMPUTE_NS 1000000
@@ -17,24 +17,9 @@
 static volatile int is_over;
 static volatile uint64_t sink;
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
 __attribute__((noipa)) static void spin(uint64_t rounds)
 {
-	uint64_t x = rounds | 1;
-
-	for (uint64_t i = 0; i < rounds; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-	}
-	sink += x;
+	sink += xorshift(rounds);
 }
 
 __attribute__((noipa)) static uint64_t computing(void)

@@ -7,6 +7,8 @@
  * tests/tools/scale_elf.c wrote, and takes its turn once in a period: it burns TURN_US in a chain
  * of their functions. "ready" is printed when all are there; they end with the first one.
  */
+#include "busy.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -38,14 +40,6 @@ struct mapped {
 static struct mapped files[MAX_FILES];
 static unsigned int file_count;
 static pid_t children[MAX_PROCESSES];
-
-static uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
 
 static void die(const char *what)
 {
@@ -101,7 +95,7 @@ __attribute__((noipa)) void take_turn(uint32_t number, uint32_t turn, uint64_t u
 	chain_fn chain;
 
 	memcpy(&chain, &code, sizeof(chain));
-	while (clock_ns() < until_ns)
+	while (clock_ns(CLOCK_MONOTONIC) < until_ns)
 		chain(frames, DELAY);
 }
 
@@ -114,7 +108,8 @@ __attribute__((noipa)) void run_turns(uint32_t number, uint64_t turn_ns, uint64_
 	uint64_t phase = (uint64_t)(uint32_t)(number * 2654435769U) * (period_ns >> 10) >> 22;
 
 	for (uint32_t turn = 0;; turn++) {
-		uint64_t at = ((clock_ns() - phase) / period_ns + 1) * period_ns + phase;
+		uint64_t at =
+			((clock_ns(CLOCK_MONOTONIC) - phase) / period_ns + 1) * period_ns + phase;
 		struct timespec ts = { (time_t)(at / 1000000000ULL), (long)(at % 1000000000ULL) };
 
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL))

@@ -6,6 +6,8 @@
  * KIND TID WAITS NANOSECONDS LIFE, how long it did not run, and how long it has lived. "flock", "fault" and "file" sleep after each of their waits; "mixed" computes as long
  * as it sleeps; "queued" computes, and its partner, too, on the same cpu; "forever" has waited from its nanoseconds (CLOCK_MONOTONIC) on, and does not end. "done"; it exits when it reads another line.
  */
+#include "busy.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -45,14 +47,6 @@ struct job {
 
 static volatile int ends;
 static int cpus[2] = { -1, -1 };
-
-static unsigned long clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (unsigned long)t.tv_sec * 1000000000UL + (unsigned long)t.tv_nsec;
-}
 
 static unsigned long now_ns(void)
 {

@@ -23,9 +23,9 @@ KNOWN static void brief_two(void)
 
 KNOWN static void brief_one(void)
 {
-	uint64_t until = known_clock_ns(CLOCK_PROCESS_CPUTIME_ID) + BURN_NS;
+	uint64_t until = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + BURN_NS;
 
-	while (known_clock_ns(CLOCK_PROCESS_CPUTIME_ID) < until)
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < until)
 		brief_two();
 	known_sink++;
 }

@@ -4,6 +4,7 @@
 
 UNWIND_SRC := tests/workloads/unwind
 UNWIND_OUT := $(BUILD)/workloads/unwind
+UNWIND_HEADERS := $(UNWIND_SRC)/known.h tests/workloads/busy.h
 UNWIND_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -Wall
 UNWIND_PLAIN := roots chain handled recursing realigned loading threads spawning mapped jitted brief
 UNWIND_BIN := $(addprefix $(UNWIND_OUT)/uw-,$(UNWIND_PLAIN) static staticpie stripped throwing bare \
@@ -15,7 +16,7 @@ UNWIND_BIN += $(if $(shell command -v rustc),$(UNWIND_OUT)/uw-rust)
 unwind-workloads: $(UNWIND_BIN)
 workloads: unwind-workloads
 
-$(UNWIND_OUT)/uw-%: $(UNWIND_SRC)/%.c $(UNWIND_SRC)/known.h
+$(UNWIND_OUT)/uw-%: $(UNWIND_SRC)/%.c $(UNWIND_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(UNWIND_CFLAGS) $(UNWIND_MORE) -o $@ $< $(UNWIND_LIBS)
@@ -24,7 +25,7 @@ $(UNWIND_OUT)/uw-static: UNWIND_MORE := -static
 $(UNWIND_OUT)/uw-staticpie: UNWIND_MORE := -static-pie -fPIE
 $(UNWIND_OUT)/uw-stripped: UNWIND_MORE := -s
 $(UNWIND_OUT)/uw-static $(UNWIND_OUT)/uw-staticpie $(UNWIND_OUT)/uw-stripped: $(UNWIND_SRC)/chain.c \
-		$(UNWIND_SRC)/known.h
+		$(UNWIND_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(UNWIND_CFLAGS) $(UNWIND_MORE) -o $@ $<
@@ -43,18 +44,18 @@ $(UNWIND_OUT)/uw-starting $(UNWIND_OUT)/uw-starting-cut: $(UNWIND_SRC)/starting.
 	$(call say,LINK)
 	$(Q)$(CC) -nostdlib -static -s $(if $(findstring cut,$@),-DCUT) -o $@ $<
 
-$(UNWIND_OUT)/uw-throwing: $(UNWIND_SRC)/throwing.cc $(UNWIND_SRC)/known.h
+$(UNWIND_OUT)/uw-throwing: $(UNWIND_SRC)/throwing.cc $(UNWIND_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CXX) -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -Wall -o $@ $<
 
-$(UNWIND_OUT)/libuw-%.so: $(UNWIND_SRC)/%.c $(UNWIND_SRC)/known.h
+$(UNWIND_OUT)/libuw-%.so: $(UNWIND_SRC)/%.c $(UNWIND_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(UNWIND_CFLAGS) -fPIC -shared -Wl,-z,lazy -o $@ $<
 
 # The same code as another file, at other addresses.
-$(UNWIND_OUT)/libuw-other.so: $(UNWIND_SRC)/plugin.c $(UNWIND_SRC)/known.h
+$(UNWIND_OUT)/libuw-other.so: $(UNWIND_SRC)/plugin.c $(UNWIND_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(UNWIND_CFLAGS) -Os -fPIC -shared -o $@ $<

@@ -23,7 +23,7 @@ KNOWN static uint64_t read_clock(void)
 	uint64_t x = 0;
 
 	for (int i = 0; i < 20000; i++)
-		x += known_clock_ns(CLOCK_MONOTONIC);
+		x += clock_ns(CLOCK_MONOTONIC);
 	return x;
 }
 

@@ -7,34 +7,19 @@
 #ifndef KNOWN_H
 #define KNOWN_H
 
-#include <stdint.h>
+#include "../busy.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define KNOWN __attribute__((noipa))
 
 static volatile uint64_t known_sink;
 
-static inline uint64_t known_clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
 /* A leaf that calls nothing: some 100 us for 100,000 rounds. */
 static inline void known_spin(uint64_t rounds)
 {
-	uint64_t x = rounds | 1;
-
-	for (uint64_t i = 0; i < rounds; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-	}
-	known_sink += x;
+	known_sink += xorshift(rounds);
 }
 
 /* SECONDS is the first argument of most programs: of this clock. */
@@ -43,7 +28,7 @@ static inline uint64_t known_end_of_ns(clockid_t id, int argc, char **argv)
 	double seconds = argc > 1 ? atof(argv[1]) : 1;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	return known_clock_ns(id) + (uint64_t)(seconds * 1e9);
+	return clock_ns(id) + (uint64_t)(seconds * 1e9);
 }
 
 static inline uint64_t known_end_ns(int argc, char **argv)
@@ -53,13 +38,13 @@ static inline uint64_t known_end_ns(int argc, char **argv)
 
 static inline int known_goes_on(uint64_t end_ns)
 {
-	return known_clock_ns(CLOCK_MONOTONIC) < end_ns;
+	return clock_ns(CLOCK_MONOTONIC) < end_ns;
 }
 
 /* The program's own CPU clock: what a profile of it must add up to. */
 static inline int known_done(void)
 {
-	printf("cpu_ns %llu\n", (unsigned long long)known_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	printf("cpu_ns %llu\n", (unsigned long long)clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	return 0;
 }
 

@@ -98,6 +98,19 @@ static inline wire_u64 blob_code_begin(const struct unwind_cursor *c)
 	return blob_place(c, c->jvm.code_begin, c->jvm.code_begin_kind == WIRE_CODE_BEGIN_POINTER);
 }
 
+/*
+ * Bytes from pc to COMPLETE, as far from the code's beginning; 0: behind that, or there is none. With blob_frame_complete() it is where an nmethod's frame is not
+ * complete yet (share/code/codeBlob.hpp, is_frame_complete_at()): C1 and C2 set up the frame first.
+ */
+static inline wire_u32 blob_ahead(const struct unwind_cursor *c, wire_s32 complete)
+{
+	wire_u64 done = c->pc - blob_code_begin(c);
+
+	if (complete <= 0 || done >= (wire_u32)complete)
+		return 0;
+	return (wire_u32)complete - (wire_u32)done;
+}
+
 static inline bool blob_holds(const struct unwind_cursor *c, wire_u64 pc)
 {
 	wire_s32 size = blob_s32(c, c->jvm.blob_size);

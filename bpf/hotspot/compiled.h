@@ -63,14 +63,6 @@ static __always_inline void compiled_meet(struct unwind_cursor *c, struct unwind
 	c->new_code = 1;
 }
 
-/* Before an nmethod's frame is complete (share/code/codeBlob.hpp, is_frame_complete_at()): C1 and C2 set up the frame first. */
-static __always_inline bool compiled_is_entering(const struct unwind_cursor *c)
-{
-	wire_s32 complete = blob_frame_complete(c);
-
-	return complete > 0 && c->pc - blob_code_begin(c) < (wire_u32)complete;
-}
-
 /* Of the frame in c->compiled_seen. */
 static __always_inline int compiled_put(struct unwind_cursor *c, wire_u64 *out)
 {
@@ -106,7 +98,7 @@ static inline enum unwind_verdict compiled_look(struct unwind_cursor *c,
 	c->compiled_seen.frame_size = (wire_u32)frame_size;
 	c->compiled_seen.back = blob_segment(c, memory);
 	c->compiled_seen.compile_id = (wire_u32)blob_s32(c, c->jvm.compile_id);
-	c->compiled_seen.entering = compiled_is_entering(c);
+	c->compiled_seen.entering = blob_ahead(c, blob_frame_complete(c)) > 0;
 	compiled_meet(c, memory);
 	tables_keep_hot(c, compiled_hot_place(memory, c->pc), &c->compiled_seen,
 			sizeof(c->compiled_seen));

@@ -89,13 +89,8 @@ UNWIND_ALONE(bool, compiled_keeps_fp, (struct unwind_cursor * c), c, (c, NULL), 
 static inline wire_u32 compiled_ahead(const struct unwind_cursor *c)
 {
 	wire_s32 complete = blob_frame_complete(c);
-	wire_u64 done = c->pc - blob_code_begin(c);
 
-	if (complete < 0)
-		complete = COMPILED_STUB_PROLOGUE;
-	if (complete == 0 || done >= (wire_u32)complete)
-		return 0;
-	return (wire_u32)complete - (wire_u32)done;
+	return blob_ahead(c, complete < 0 ? COMPILED_STUB_PROLOGUE : complete);
 }
 
 static inline void compiled_rule(const struct unwind_cursor *c, enum compiled_state state,

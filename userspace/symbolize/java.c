@@ -37,13 +37,30 @@ static void add_java_frame(struct stack_build *build, struct answer *answer,
 	answer_add(answer, &frame);
 }
 
-/* SURE: of what was found. KIND: of a method that is not inlined. */
-static void take(struct stack_build *build, enum java_lookup found, const struct java_answer *java,
-		 enum frame_kind kind, enum answer_sure sure, struct answer *answer)
+/* Nothing that was inlined has begun there: it is the method's own, and at none of its bytecodes. */
+static void leave_inlined(const struct symbol_query *query, struct java_answer *java)
 {
+	if (query->kind != ASK_COMPILED || !(query->words[1] & WIRE_COMPILED_ENTERING) ||
+	    !java->count)
+		return;
+	java->frames[0] = java->frames[java->count - 1];
+	java->frames[0].bci = -1;
+	java->frames[0].line = 0;
+	java->frames[0].inlined = false;
+	java->count = 1;
+}
+
+/* What was found for QUERY, and SURE is of that. KIND: of a method that is not inlined. */
+static void take(struct stack_build *build, const struct symbol_query *query,
+		 enum java_lookup found, enum frame_kind kind, enum answer_sure sure,
+		 struct answer *answer)
+{
+	struct java_answer *java = &build->symbolizer->java;
+
 	switch (found) {
 	case JAVA_FRAMES:
 		answer->sure = sure;
+		leave_inlined(query, java);
 		for (unsigned int i = 0; i < java->count; i++)
 			add_java_frame(build, answer, &java->frames[i],
 				       java->frames[i].inlined ? FRAME_JAVA_INLINED : kind);
@@ -59,20 +76,6 @@ static void take(struct stack_build *build, enum java_lookup found, const struct
 	}
 }
 
-/* Nothing that was inlined has begun there: it is the method's own, and at none of its bytecodes. */
-static void leave_inlined(const struct symbol_query *query, enum java_lookup found,
-			  struct java_answer *java)
-{
-	if (query->kind != ASK_COMPILED || !(query->words[1] & WIRE_COMPILED_ENTERING) ||
-	    found != JAVA_FRAMES || !java->count)
-		return;
-	java->frames[0] = java->frames[java->count - 1];
-	java->frames[0].bci = -1;
-	java->frames[0].line = 0;
-	java->frames[0].inlined = false;
-	java->count = 1;
-}
-
 void java_find_code(struct stack_build *build, struct symbol_query *query, struct answer *answer)
 {
 	struct java_answer *java = &build->symbolizer->java;
@@ -83,10 +86,9 @@ void java_find_code(struct stack_build *build, struct symbol_query *query, struc
 	found = jvm_find_code(build->jvm, query->address, build->time_ns, java);
 	if (found == JAVA_ELSEWHERE && query->kind == ASK_CODE)
 		return;
-	leave_inlined(query, found, java);
 	answer->of_moment = true;
 	answer->of_code_map = true;
-	take(build, found, java, FRAME_JAVA_JIT, ANSWER_TIMED, answer);
+	take(build, query, found, FRAME_JAVA_JIT, ANSWER_TIMED, answer);
 	/* Of compiled code its words may say more. */
 	if (found == JAVA_UNKNOWN && query->kind == ASK_CODE) {
 		answer->sure = ANSWER_PLACE;
@@ -104,8 +106,7 @@ void java_find_compiled(struct stack_build *build, struct symbol_query *query,
 
 	if (build->jvm)
 		found = jvm_find_compiled(build->jvm, query->words, java);
-	leave_inlined(query, found, java);
-	take(build, found, java, FRAME_JAVA_JIT, ANSWER_PROVEN, answer);
+	take(build, query, found, FRAME_JAVA_JIT, ANSWER_PROVEN, answer);
 }
 
 void java_find_interpreted(struct stack_build *build, struct symbol_query *query,
@@ -117,7 +118,7 @@ void java_find_interpreted(struct stack_build *build, struct symbol_query *query
 
 	if (build->jvm)
 		found = jvm_find_interpreted(build->jvm, query->words, java);
-	take(build, found, java, FRAME_JAVA_INTERPRETED,
+	take(build, query, found, FRAME_JAVA_INTERPRETED,
 	     has_identity ? ANSWER_PROVEN : ANSWER_RANGE, answer);
 	/* Without an identity of the sample's time the next one may be another's. */
 	answer->of_moment = !has_identity || query->words[0] & WIRE_FRAME_LATE;

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from hp import (BUILD, HOSTPROF, expect_match, family, hostprof, java, read_json, run, start, temp_path)
+from hp import (HOSTPROF, expect_match, family, hostprof, java, plain, read_json, start, temp_path, timed_lines)
 from table import cpu_clock_ns, enable_bpf_stats, row
 
 JVMS = int(os.environ.get("HOSTPROF_BENCH_JVMS", "20"))
@@ -86,10 +86,8 @@ def start_once(pids):
     path, stats = temp_path("start.jfr"), temp_path("start.json")
     origin = time.monotonic_ns()
     hostprof("record", "-F", 99, "-d", 1, "-o", path, "--stats", stats)
-    lines = run([os.path.join(BUILD, "tools", "timed_stacks"), path], code=0).out.splitlines()
-    samples = [line.split(" ", 2) for line in lines]
-    first = min(int(ns) - origin for ns, pid, stack in samples
-                if int(pid) in pids and BENCH_STACK.match(stack))
+    first = min(time_ns - origin for time_ns, line in timed_lines(path)
+                if int(line.process.rpartition("-")[2]) in pids and BENCH_STACK.match(";".join(map(plain, line.frames))))
     return first / 1e6, read_json(stats)["own_cpu_ns"] / 1e6
 
 

@@ -110,18 +110,14 @@ def is_peers(frames):
     return any("asyncProfiler" in frame or frame in SIGNALLED or frame.startswith("Profiler::") or HANDLER.match(frame) for frame in frames)
 
 
-def peers_window(path):
-    """From the first to the last sample in which the peer takes one (CLOCK_MONOTONIC)."""
-    out = run([os.path.join(BUILD, "tools", "timed_stacks"), path], code=0, timeout=300).out
-    times = [int(line.split(" ", 1)[0]) for line in out.splitlines() if HANDLER.search(line)]
-    expect(len(times) > 100, f"only {len(times)} samples of the peer's handler")
-    return min(times), max(times)
-
-
 def ours(path, pid):
-    """Stacks by their time, in nanoseconds, while the peer took its own; and how much of that is the peer's."""
-    out = run([os.path.join(BUILD, "tools", "timed_stacks"), path, *peers_window(path)], code=0, timeout=300).out
-    rows = [([line.thread, *line.frames], line.count) for line in of_pid(parse_collapsed(out), pid)]
+    """Stacks by their time, in nanoseconds, from the first to the last sample that the peer takes; and how much of that is the peer's."""
+    lines = timed_lines(path)
+    taken = [time_ns for time_ns, line in lines if any(map(HANDLER.match, line.frames))]
+    expect(len(taken) > 100, f"only {len(taken)} samples of the peer's handler")
+    begin, end = min(taken), max(taken)
+    within = of_pid([line for time_ns, line in lines if begin <= time_ns < end], pid)
+    rows = [([line.thread, *line.frames], line.count) for line in within]
     return [row for row in rows if not is_peers(row[0])], sum(count for frames, count in rows if is_peers(frames))
 
 

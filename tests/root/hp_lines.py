@@ -2,10 +2,11 @@
 """Recordings as stacks and figures, read through hostprof's own views."""
 import collections
 import json
+import os
 import re
 
-from hp_process import hostprof, record
-from hp_run import temp_path
+from hp_process import hostprof, record, run
+from hp_run import BUILD, temp_path
 
 Line = collections.namedtuple("Line", "process thread frames count")
 
@@ -27,6 +28,12 @@ def parse_collapsed(text):
 def collapsed(path, *args):
     """Report a recording as collapsed stacks and parse them; with all that names have."""
     return parse_collapsed(hostprof("report", path, "-f", "collapsed", "-o", "-", "--no-normalize", *args).out)
+
+
+def timed_lines(path):
+    """Each sample of a recording by itself: its time (CLOCK_MONOTONIC, nanoseconds), and a line as of --annotate --threads, whose count is the sample's weight."""
+    rows = [row.split(" ", 1) for row in run([os.path.join(BUILD, "tools", "timed_stacks"), path], code=0, timeout=300).out.splitlines()]
+    return list(zip((int(time_ns) for time_ns, _ in rows), parse_collapsed("\n".join(row for _, row in rows))))
 
 
 def of_pid(lines, pid):

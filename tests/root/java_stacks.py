@@ -413,8 +413,9 @@ class Judge:
         if STUB.fullmatch(frame.name):
             return self._lacks(above, frame, STUB_NEEDS)
         if self.calls.is_native(above.name):
-            # The long name has "__" and its arguments behind (the JNI specification, "Resolving Native Method Names").
-            own = frame.name in (jni_name(above.name), "Java_" + above.name.replace(".", "_")) or frame.name.startswith(jni_name(above.name) + "__")
+            name = jni_name(above.name)
+            # The long name has "__" and its arguments behind.
+            own = frame.name in (name, "Java_" + above.name.replace(".", "_")) or frame.name.startswith(f"{name}__")
             others = not above.own and (ADDRESS.match(frame.name) or any(
                 one.match(above.name) and names.match(frame.name) for one, names in REGISTERED))
             return "" if own or others or ENDS_NATIVE.match(frame.name) or \

@@ -190,8 +190,8 @@ IN_C = {
 
 
 def jni_name(method):
-    """The C function of a native method that is not overloaded."""
-    escaped = method.replace("_", "_1").replace("$", "_00024")
+    """The C function of a native method that is not overloaded (JNI's specification, "Resolving Native Method Names")."""
+    escaped = re.sub(r"[^A-Za-z0-9.]", lambda it: "_1" if it[0] == "_" else f"_0{ord(it[0]):04x}", method)
     return "Java_" + escaped.replace(".", "_")
 
 

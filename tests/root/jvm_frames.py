@@ -8,6 +8,7 @@ import functools
 import re
 
 import gates
+from java_vm import jni_name
 from jvm_stubs import STUB_NAMES
 from known_stacks import plain_name
 
@@ -148,12 +149,8 @@ def call_back(static, result):
 
 
 def jni_names(method):
-    """
-    The C functions that a native method may have: by its name (JNI's specification, "Resolving Native Method
-    Names"), or as the JDK registers those of Continuation (share/runtime/continuation.cpp).
-    """
-    escaped = re.sub(r"[^A-Za-z0-9.]", lambda it: "_1" if it[0] == "_" else f"_0{ord(it[0]):04x}", method)
-    names = {"Java_" + escaped.replace(".", "_")}
+    """The C functions that a native method may have: by its name, or as the JDK registers those of Continuation (share/runtime/continuation.cpp)."""
+    names = {jni_name(method)}
     holder, _, name = method.rpartition(".")
     return names | {f"CONT_{name}"} if holder == "jdk.internal.vm.Continuation" else names
 

@@ -291,7 +291,7 @@ class Attack:
 
     def _cpu_seconds(self, name):
         """Attackers may take what they get of a busy machine: a victim's samples are judged by what was left for it."""
-        return int(re.search(r"^cpu_ns (\d+)$", self.running[name].text, re.MULTILINE)[1]) / 1e9
+        return int(expect_match(r"cpu_ns (\d+)", self.running[name].text).group(1)) / 1e9
 
     # --- what must hold ---
 

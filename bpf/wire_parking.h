@@ -78,6 +78,9 @@ struct wire_yielding {
 /* Virtual threads that have left their carriers and are followed, of all JVMs at one time, by each event that does; those that have for longest make room. */
 #define WIRE_YIELDS 16384
 
+/* Entries of the kernel's LRU lists that one cpu may have taken and not used: LOCAL_FREE_TARGET and pending ones in kernel/bpf/bpf_lru_list.c. */
+#define WIRE_YIELDS_CPU 256
+
 /* Each event that follows them has its own entry of a thread. */
 enum wire_yield_use { WIRE_YIELD_OF_LOCK, WIRE_YIELD_OF_WAIT };
 
@@ -90,8 +93,8 @@ struct wire_yield_key {
 /* Since when it has been without a carrier. */
 struct wire_yield {
 	wire_u64 begin_ns;
-	wire_u64 owner;	   /* WIRE_YIELD_OF_LOCK: who had the lock then */
-	wire_u32 cause;	   /* WIRE_YIELD_OF_WAIT: enum wire_cause */
+	wire_u64 owner; /* WIRE_YIELD_OF_LOCK: who had the lock then */
+	wire_u32 cause; /* WIRE_YIELD_OF_WAIT: enum wire_cause; WIRE_CAUSE_NONE: its frames tell */
 	wire_u32 was_back; /* it may be so no more (bpf/sample/locks/yield_probe.h) */
 };
 

@@ -213,7 +213,8 @@ struct wire_miss {
 	wire_u8 at_entry;   /* of the leaf: pc is its function's first instruction */
 	wire_u32 jvm;	    /* wire_space.jvm */
 	wire_u8 guessed;    /* struct unwind_cursor's, as linked */
-	wire_u8 pad1[3];
+	wire_u8 unmounted; /* userspace's: it is no stack, but pc is where a virtual thread's newest chunk lies, which heap[] has */
+	wire_u8 pad1[2];
 	wire_u64 stack_top;  /* the same; 0: not known */
 	wire_u64 thread;     /* the JavaThread, 0: not known; what was in it then: */
 	wire_u64 anchor[3];  /* sp, pc, fp */

@@ -35,8 +35,10 @@ static __always_inline void unmounted_begin(struct task_struct *task, wire_u64 t
 	struct wire_yield yield = { .cause = cause };
 	struct yielding yielding;
 
-	if (!jvm || !yielding_find(jvm, NULL, thread, &yielding))
+	if (!jvm || !yielding_find(jvm, NULL, thread, &yielding)) {
+		yields_missed(task->tgid);
 		return;
+	}
 	yield.begin_ns = bpf_ktime_get_ns();
 	yield_note(WIRE_YIELD_OF_WAIT, task->tgid, yielding.id, &yield);
 }

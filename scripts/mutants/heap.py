@@ -28,7 +28,7 @@ MUTANTS = [
     Mutant("late: where one was another is forgotten", "userspace/jvm/names/method_name.c", "		names->replaced[slot] = method;\n", "		;\n", ["test_method_name"]),
     Mutant("late: who comes late says who is there", "userspace/jvm/jvm.c", "if (!ret && !late)", "if (!ret)", ["test_jvm_names"]),
     Mutant("late: is named as what is there", "userspace/jvm/jvm.c", "if (late && method_names_was", "if (0 && method_names_was", ["test_jvm_names"]),
-    Mutant("late: places are not told", "userspace/unwind/walk.c", "	note_interpreted(walk->result, fp, at, c->words);\n", "	(void)at, (void)fp;\n", ["test_java_recorded"]),
+    Mutant("late: places are not told", "userspace/unwind/walk.c", "	note_interpreted(walk->result, frozen ? c->interpreted.fp : fp, at, c->words);\n", "	(void)at, (void)fp, (void)frozen;\n", ["test_java_recorded"]),
     Mutant("heap: pieces need not add up", CHECK, "return bytes == all_bytes;", "return true;", CHECKED),
     Mutant("heap: 32 bits of a sum", CHECK, "uint64_t bytes = 0;", "uint32_t bytes = 0;", CHECKED),
     Mutant("heap: any number of pieces", CHECK, "if (count > most)\n\t\treturn false;", "", CHECKED),

@@ -165,8 +165,8 @@ CHUNKS = [
 ]
 
 ARRIVING = [
-    Mutant("a sample takes a miss that it has not", ARRIVE, "resumed ? miss_join_take(&pipeline->misses, raw) : NULL;",
-           "miss_join_take(&pipeline->misses, raw);", ["test_pipeline_walks"]),
+    Mutant("a sample takes a miss that it has not", ARRIVE, "resumed ? miss_join_take(&pipeline->misses, raw) : NULL);",
+           "miss_join_take(&pipeline->misses, raw));", ["test_pipeline_walks"]),
     Mutant("each sample tells that mappings are others", ARRIVE, "if (raw->flags & WIRE_SAMPLE_STALE)", "", ["test_pipeline_walks"]),
     Mutant("a file is opened when it may be gone", BOOKS, "[SIDE_MMAP] = open_file", "", CALLS),
     Mutant("names are read when code may be gone", ARRIVE, "if (symbolizer_arrive(pipeline->symbolizer, process, sample))",

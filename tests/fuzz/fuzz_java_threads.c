@@ -1,83 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The names of a hostile JVM's threads: classes, fields, lists and objects that somebody made. The input's first byte chooses a
- * fabricated JVM with threads, the second after how many reads its memory changes once more, the third how much of the rest
- * does so: offset (2 bytes), how many bytes (1), those bytes; 255 for their number: an address (2 bytes) in it.
+ * fabricated JVM with threads, the rest changes it (heap_changes.h).
  */
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define assert_true(condition)    \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
-#define assert_int_equal(a, b) assert_true((a) == (b))
+#include "heap_changes.h"
 
 #include "base/clock.h"
-#include "base/macros.h"
-#include "fake_threads.h"
 #include "jvm/heap/java_thread_read.h"
 
-#define MAX_CHANGE  32
 #define MAX_THREADS 65536
 /* Names are cut there; a char becomes three bytes at most. */
 #define MAX_NAME_BYTES (512 * 3)
-/* A chain that leads in a circle is followed 65,536 times, and each of it looked at. */
-#define MAX_READS  (1U << 19)
-#define MAX_NAMES  40U
-#define LOOK_NS	   NSEC_PER_SEC
-#define POINTER	   255
-#define LATE_HALFS 16U
-
-struct change {
-	const uint8_t *data;
-	size_t size;
-};
-
-/* What is changed when so many reads are left. */
-static struct change later;
-static unsigned int reads, later_at;
+#define MAX_NAMES      40U
+#define LOOK_NS	       NSEC_PER_SEC
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void put_pointer(size_t at, const uint8_t *data)
-{
-	uint64_t address = FAKE_BASE + (data[0] | (uint64_t)data[1] << 8);
-
-	if (at <= FAKE_BYTES - sizeof(address))
-		memcpy(memory()->bytes + at, &address, sizeof(address));
-}
-
-static void change(struct change c)
-{
-	while (c.size > 4) {
-		size_t at = c.data[0] | (size_t)c.data[1] << 8, len = c.data[2];
-
-		c.data += 3;
-		c.size -= 3;
-		if (len == POINTER) {
-			put_pointer(at, c.data);
-			len = 2;
-		} else {
-			len = MIN(len % MAX_CHANGE, MIN(c.size, FAKE_BYTES - at));
-			memcpy(memory()->bytes + at, c.data, len);
-		}
-		c.data += len;
-		c.size -= len;
-	}
-}
-
-static int read_changing(const struct vm_memory *m, const struct vm_span *spans, unsigned int count)
-{
-	if (++reads == later_at)
-		change(later);
-	assert_true(reads < MAX_READS);
-	return fake_read(m, spans, count);
-}
 
 /* An honest JVM of RELEASE with threads of all kinds of names. */
 static void make_jvm(uint32_t release)
@@ -85,6 +22,7 @@ static void make_jvm(uint32_t release)
 	const unsigned int width = release == 8 ? 2 : 1;
 
 	begin(release);
+	changes_begin();
 	add_thread(11, add_string("a-long-name-of-a-thread!", 24, width));
 	add_thread(12, release == 8 ? 0 : add_string(u"\u65e5\xd83d\xde00", 6, 2));
 	add_thread(13, 0);
@@ -186,17 +124,11 @@ static void read_threads(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint32_t releases[] = { 8, 17, 21, 25 };
-	size_t now;
 
 	if (size < 3)
 		return 0;
 	make_jvm(releases[data[0] % ARRAY_SIZE(releases)]);
-	now = (size - 3) * (LATE_HALFS - data[2] % LATE_HALFS) / LATE_HALFS;
-	change((struct change){ data + 3, now });
-	later = (struct change){ data + 3 + now, size - 3 - now };
-	later_at = 1 + data[1];
-	reads = 0;
-	memory()->memory.read = read_changing;
+	changes_apply(data, size);
 	read_threads();
 	fake_vm_release(&w.vm);
 	return 0;

@@ -34,7 +34,10 @@ QUEUED_TWICE = 0.25
 MOST_CUT = 0.01
 
 Told = collections.namedtuple("Told", "waits ns life")
-Run = collections.namedtuple("Run", "told ns counts cpu stats")
+# Of who waited before the recording: how it is told.
+EARLY = {"earlyPark": "[park]", "earlyEnter": "[monitor enter]"}
+
+Run = collections.namedtuple("Run", "told ns counts cpu stats early")
 
 
 def read_told(text):
@@ -49,9 +52,11 @@ def record(version, event, *flags):
     recorder = Recorder("-p", process.pid, "-e", event, *clock, "--agent=never")
     time.sleep(1)
     go_to_the_end([process])
+    end_ns = time.monotonic_ns()
+    back_ns = dict(zip(EARLY, map(int, expect_match(r"early (\d+) (\d+)", process.text).groups())))
     path, name = recorder.end(), event.split("=")[0]
     run_of = Run(read_told(process.text), collapsed(path, "--event", name, "-t", "--total"), collapsed(path, "--event", name, "-t"),
-                 collapsed(path, "--event", "cpu", "-t", "--total") if clock else [], read_json(recorder.stats_path))
+                 collapsed(path, "--event", "cpu", "-t", "--total") if clock else [], read_json(recorder.stats_path), {kind: end_ns - ns for kind, ns in back_ns.items()})
     process.signal(signal.SIGKILL)
     process.finish(code=None)
     expect_equal(run_of.stats["lost"], 0, "lost samples")
@@ -141,6 +146,27 @@ def stacks_are_their_own(version):
             expect(line in cut or in_order(line.frames, *way), f"the stack of {kind}: {line.frames}")
 
 
+def expect_early(version, run_of):
+    for kind, reason in EARLY.items():
+        # Before JDK 24 there is none.
+        if kind == "earlyEnter" and version < 24:
+            continue
+        lines, wanted = of_kind(run_of.ns, kind), run_of.stats["elapsed_ns"] - run_of.early[kind]
+        # -e wall has what it ran, too.
+        strange = [line for line in lines if line.frames[-1].startswith("[") and line.frames[-1] not in (reason, QUEUED)]
+        print(f"# JDK {version}, {kind}: {total(lines) / 1e6:.1f} ms of {wanted / 1e6:.1f}")
+        # The recording also lasts while it looks who waits at its end: some ten milliseconds.
+        expect_between(total(lines) / wanted, 0.98, 1.01, f"the wait of {kind}")
+        expect_equal(strange, [], f"what {kind} waits for")
+        expect(any(in_order(line.frames, f"VirtualWaits$Early.{kind}") for line in lines), f"the stack of {kind}: {lines}")
+
+
+@for_each_jdk(JUDGED)
+def who_has_waited_before(version):
+    """Since the recording began, and no longer."""
+    expect_early(version, recorded(version))
+
+
 @for_each_jdk(JUDGED)
 def breakpoints_are_no_code(version):
     """Whose cpu is taken between a probe's breakpoint and the kernel's look at it has not executed what is probed."""
@@ -150,21 +176,44 @@ def breakpoints_are_no_code(version):
     expect(reasons.get("bad-return-address", 0) <= 0.001 * samples, "stacks with a bad return address")
 
 
+def expect_parked(version, run_of, name, least_ns, most_ns):
+    """One that parks to the end of the recording: one wait, with its own frames, and no carrier's."""
+    # Before that it ran.
+    parks = [line for line in of_kind(run_of.ns, name) if line.frames[-1] == "[park]"]
+    print(f"# JDK {version}, {name}: {total(parks) / 1e6:.1f} ms of {run_of.stats['elapsed_ns'] / 1e6:.1f} in all")
+    expect_between(total(parks), least_ns, most_ns, f"the wait of {name}")
+    expect_equal(len(parks), 1, f"stacks of {name}")
+    frames = parks[0].frames
+    expect(frames[0] == "jdk.internal.vm.Continuation.enter" and
+           in_order(frames, "java.lang.VirtualThread.run", "VirtualWaits.forever", "java.util.concurrent.locks.LockSupport.park",
+                    "java.lang.VirtualThread.yieldContinuation"), f"the stack of {name}: {frames}")
+
+
+def expect_all_parked(version, run_of):
+    elapsed = run_of.stats["elapsed_ns"]
+    for i in range(3):
+        expect_parked(version, run_of, f"eternal-{i}", 0.99 * elapsed, 1.01 * elapsed)
+    expect_parked(version, run_of, "forever", 1e6 * MS, elapsed - 0.9e9)
+
+
 @for_each_jdk(JUDGED)
 def who_has_not_come_back(version):
-    """One parks to the end; beside it those of the JVM that wait for sockets."""
+    """One parks to the end, three from before the begin to the end; beside them those of the JVM that wait for sockets."""
     run_of = recorded(version)
     capture = run_of.stats["capture"]
     print(f"# JDK {version}: {capture['offcpu_virtual']} waits of virtual threads were seen, of {capture['offcpu_virtual_unseen']} more only the end")
-    expect_between(figure(run_of, "offcpu.virtual-waiting"), 1, 6, "virtual threads that wait at the end")
-    expect(figure(run_of, "offcpu.virtual-waiting-ns") >= 0.9e6 * MS, "how long they have")
-    expect_equal([line for line in of_kind(run_of.counts, "forever") if line.frames[-1] == "[park]"], [], "who has not come back has no wait")
+    expect_all_parked(version, run_of)
+    expect_between(figure(run_of, "offcpu.virtual-told"), 4, 9, "virtual threads that wait at the end, and are told")
+    expect_equal(figure(run_of, "offcpu.virtual-waiting"), 0, "virtual threads that wait at the end, and are not told")
+    expect_equal(figure(run_of, "offcpu.virtual-not-listed"), 0, "JVMs whose virtual threads could not be listed")
 
 
 @for_each_jdk(JUDGED)
 def wall_time_is_a_life(version):
     """Each thread's, whatever it does, and however short its waits are."""
     run_of = record(version, "wall")
+    expect_early(version, run_of)
+    expect_all_parked(version, run_of)
     for kind, told in run_of.told.items():
         lines = of_kind(run_of.counts, kind)
         ns = total(of_kind(run_of.ns, kind))

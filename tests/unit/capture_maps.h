@@ -37,9 +37,54 @@ int bpf_map_delete_elem(int fd, const void *key)
 	return was_there ? 0 : -1;
 }
 
+/* Which of the virtual threads KEY is of; `count`: none. */
+static inline uint32_t find_yield(const struct wire_yield_key *key)
+{
+	uint32_t i = 0;
+
+	while (i < f.yields.count && memcmp(&f.yields.keys[i], key, sizeof(*key)) != 0)
+		i++;
+	return i;
+}
+
+static inline int lookup_yield(const void *key, void *value)
+{
+	uint32_t i = find_yield(key);
+
+	errno = f.yields.error ? f.yields.error : ENOENT;
+	if (i == f.yields.count || f.yields.error)
+		return -1;
+	memcpy(value, &f.yields.values[i], sizeof(f.yields.values[i]));
+	return 0;
+}
+
+/* What a map has beside them; false: FD is none of theirs. */
+static inline bool lookup_of_yields(int fd, const void *key, void *value, int *ret)
+{
+	const bool since = fd == MAP_FD + BPF_SESSION_YIELDS_SINCE;
+
+	if (!since && fd != MAP_FD + BPF_SESSION_UNMOUNTED_OWED)
+		return false;
+	if (since ? *(const uint32_t *)key != 17 || !f.yields.own_ns
+		  : !f.yields.owed_ns || find_yield(key) != 0) {
+		errno = ENOENT;
+		*ret = -1;
+		return true;
+	}
+	memcpy(value, since ? (const void *)&f.yields.own_ns : &f.yields.owed_ns, 8);
+	*ret = 0;
+	return true;
+}
+
 int bpf_map_lookup_elem(int fd, const void *key, void *value)
 {
 	uint32_t which = *(const uint32_t *)key;
+	int r;
+
+	if (fd == MAP_FD + BPF_SESSION_YIELDS)
+		return lookup_yield(key, value);
+	if (lookup_of_yields(fd, key, value, &r))
+		return r;
 
 	if (fd == MAP_FD + BPF_SESSION_TARGETS) {
 		*(uint64_t *)value = 0;

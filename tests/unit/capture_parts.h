@@ -91,6 +91,9 @@ static struct fixture {
 		struct wire_yield values[5];
 		uint32_t count, at, at_once;
 		int error;
+		uint64_t since_ns; /* all are noted that left; 0: none were */
+		uint64_t own_ns;   /* those of process 17; 0: they are not followed */
+		int64_t owed_ns;   /* -e wall, of the first one; 0: nothing */
 	} yields;
 
 	uint32_t jvm_serial;
@@ -184,6 +187,12 @@ uint64_t bpf_session_missed(const struct bpf_session *session)
 {
 	(void)session;
 	return f.missed;
+}
+
+uint64_t bpf_session_yields_since(const struct bpf_session *session)
+{
+	(void)session;
+	return f.yields.since_ns;
 }
 
 void bpf_session_run_stats(const struct bpf_session *session, uint64_t *ret_ns, uint64_t *ret_count)

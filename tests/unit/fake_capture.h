@@ -37,7 +37,9 @@ struct fake_lost {
 
 struct capture {
 	struct capture_unmounted unmounted; /* ns: less the time of the question */
-	struct table_memory *tables;	    /* owned */
+	uint64_t unmounted_id;		    /* a virtual thread that waits; 0: none does */
+	struct capture_unmounted_wait unmounted_wait;
+	struct table_memory *tables; /* owned */
 	VEC(struct fake_record) records;
 	VEC(struct fake_lost) lost;
 	struct capture_kept kept; /* memory that was not given back */
@@ -269,6 +271,15 @@ struct capture_unmounted capture_sum_unmounted(const struct capture *c, uint64_t
 	return sum;
 }
 
+/* Who is known waits since then, and nobody else does. */
+int capture_get_unmounted(const struct capture *c, uint32_t tgid, uint64_t id,
+			  struct capture_unmounted_wait *ret_wait)
+{
+	(void)tgid;
+	*ret_wait = c->unmounted_wait;
+	return id == c->unmounted_id ? 0 : -ENOENT;
+}
+
 int capture_list_parked(const struct capture *c,
 			void (*fn)(const struct wire_parked *parked, void *data), void *data)
 {
@@ -293,6 +304,12 @@ int capture_set_phases(struct capture *c, uint32_t tgid, const struct wire_phase
 int capture_set_parking(struct capture *c, uint32_t tgid, const struct wire_parking *parking)
 {
 	(void)c, (void)tgid, (void)parking;
+	return 0;
+}
+
+int capture_set_yields_since(struct capture *c, uint32_t tgid, uint64_t since_ns)
+{
+	(void)c, (void)tgid, (void)since_ns;
 	return 0;
 }
 

@@ -140,6 +140,13 @@ void jvm_table_release_leases(struct jvm_table *table)
 	note("release leases");
 }
 
+int jvm_read_parked(struct jvm *jvm, const struct virtual_parked_wanted *wanted,
+		    struct virtual_parked_list *list)
+{
+	(void)jvm, (void)wanted, (void)list;
+	return 0;
+}
+
 void jvm_note_thread(struct jvm *jvm, uint32_t tid, bool runs_java, uint64_t time_ns)
 {
 	(void)runs_java;

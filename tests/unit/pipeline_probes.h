@@ -74,6 +74,14 @@ int lock_parks_add(struct lock_parks *parks, struct process *process, struct err
 				    : parts.parks_seen;
 }
 
+void virtual_yields_for_each(const struct virtual_yields *yields,
+			     void (*fn)(struct jvm *jvm, const struct process *process, void *data),
+			     void *data)
+{
+	(void)yields, (void)fn, (void)data;
+	note("all virtual threads");
+}
+
 void lock_parks_poll(struct lock_parks *parks, uint64_t now_ns)
 {
 	(void)parks;

@@ -3,9 +3,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Virtual threads that wait for what is known, beside the partners of Waits: VirtualWaits MS, JDK 21 on. Each kind has a thread, which waits in KIND() again and
- * again and measures each time; "busy" computes between its waits, "often" waits for a fraction of a millisecond at a time, and "forever" parks once. "ready"; it begins when it reads a
- * line, and ends after MS, with a line for each: KIND WAITS NANOSECONDS LIFE, how long it waited, and how long it has lived. "done". Then it
- * stays until it reads a line.
+ * again and measures each time; "busy" computes between its waits, "often" waits for a fraction of a millisecond at a time, "forever" parks once, and three "eternal-N" have parked before "ready". It begins when it reads a
+ * line, and ends after MS, with a line for each: KIND WAITS NANOSECONDS LIFE, how long it waited, and how long it has lived. Then "early PARK ENTER", when
+ * (System.nanoTime()) one was back that has parked, and one that has waited for a monitor, since before "ready". "done". Then it stays until it reads a line.
  */
 public class VirtualWaits {
 	static volatile long sink;
@@ -129,6 +129,22 @@ public class VirtualWaits {
 			LockSupport.park();
 	}
 
+	/** One that waits before "ready", and goes on when all others have ended. */
+	static class Early {
+		volatile boolean goes;
+		volatile long ended;
+
+		void earlyPark() {
+			while (!goes)
+				LockSupport.park();
+			ended = System.nanoTime();
+		}
+
+		synchronized void earlyEnter() {
+			ended = System.nanoTime();
+		}
+	}
+
 	static void runAll(Job[] jobs, long ms) throws Exception {
 		Waits.ends = false;
 		Waits.partner(Waits::hold);
@@ -163,13 +179,29 @@ public class VirtualWaits {
 		Waits.connect();
 		/* What is done for the first time takes long. */
 		runAll(jobs(), 500);
-		Thread.sleep(100);
-		System.out.println("ready");
-		System.in.read();
-		VirtualThreads.start("forever", VirtualWaits::forever);
-		runAll(jobs, Long.parseLong(args[0]));
+		Early parks = new Early(), enters = new Early();
+
+		for (int i = 0; i < 3; i++)
+			VirtualThreads.start("eternal-" + i, VirtualWaits::forever);
+		Thread parked = VirtualThreads.start("earlyPark", parks::earlyPark), entered = parked;
+
+		synchronized (enters) {
+			/* Before that its carrier would wait with it, of which there may be but two. */
+			if (Integer.parseInt(System.getProperty("java.specification.version")) >= 24)
+				entered = VirtualThreads.start("earlyEnter", enters::earlyEnter);
+			Thread.sleep(100);
+			System.out.println("ready");
+			System.in.read();
+			VirtualThreads.start("forever", VirtualWaits::forever);
+			runAll(jobs, Long.parseLong(args[0]));
+		}
+		parks.goes = true;
+		LockSupport.unpark(parked);
+		parked.join();
+		entered.join();
 		for (Job job : jobs)
 			System.out.println(job.name + " " + job.waits + " " + job.ns + " " + job.life);
+		System.out.println("early " + parks.ended + " " + enters.ended);
 		System.out.println("done");
 		System.in.read();
 		System.exit(0);

@@ -126,8 +126,12 @@ static void session_size_yields(struct hostprof_bpf *skel,
 	for (unsigned int i = 0; i < options->event_count; i++)
 		followers += capture_event_is_lock(&options->events[i]) ||
 			     capture_event_has_virtual_waits(&options->events[i]);
-	if (followers)
-		bpf_map__set_max_entries(skel->maps.yields, followers * WIRE_YIELDS);
+	if (!followers)
+		return;
+	bpf_map__set_max_entries(skel->maps.yields, followers * WIRE_YIELDS);
+	if (followers * WIRE_YIELDS / 2 > options->possible_cpus * WIRE_YIELDS_CPU)
+		skel->rodata->yields_sure =
+			followers * WIRE_YIELDS - options->possible_cpus * WIRE_YIELDS_CPU;
 }
 
 static void session_configure_contention(struct hostprof_bpf *skel,
@@ -355,10 +359,18 @@ void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns)
 
 	session->missed = bpf_session_missed(session);
 	session->runs = since_ns != 0;
-	if (session->runs)
+	if (session->runs) {
 		session->missed_before = session_missed_ever(session);
-	bss->sampling_since_ns = since_ns;
+		bss->sampling_since_ns = since_ns;
+	}
 	__atomic_store_n(&bss->sampling, since_ns != 0, __ATOMIC_RELEASE);
+}
+
+uint64_t bpf_session_yields_since(const struct bpf_session *session)
+{
+	const struct hostprof_bpf__bss *bss = session->skel->bss;
+
+	return bss->yields_made_room ? 0 : bss->sampling_since_ns;
 }
 
 int bpf_session_prog_fd(const struct bpf_session *session, enum wire_trigger trigger)
@@ -400,6 +412,8 @@ static const struct bpf_map *session_map(const struct bpf_session *session,
 		[BPF_SESSION_LOST] = session->skel->maps.lost,
 		[BPF_SESSION_OFFCPU_THREADS] = session->skel->maps.offcpu_threads,
 		[BPF_SESSION_YIELDS] = session->skel->maps.yields,
+		[BPF_SESSION_YIELDS_SINCE] = session->skel->maps.yields_since,
+		[BPF_SESSION_UNMOUNTED_OWED] = session->skel->maps.unmounted_owed,
 		[BPF_SESSION_TLAB_JVMS] = session->skel->maps.tlab_jvms,
 		[BPF_SESSION_PARKING_JVMS] = session->skel->maps.parking_jvms,
 		[BPF_SESSION_PHASE_JVMS] = session->skel->maps.phase_jvms,

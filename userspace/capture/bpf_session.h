@@ -36,6 +36,8 @@ enum bpf_session_map {
 	BPF_SESSION_LOST,
 	BPF_SESSION_OFFCPU_THREADS,
 	BPF_SESSION_YIELDS,
+	BPF_SESSION_YIELDS_SINCE,
+	BPF_SESSION_UNMOUNTED_OWED,
 	BPF_SESSION_TLAB_JVMS,
 	BPF_SESSION_PARKING_JVMS,
 	BPF_SESSION_PHASE_JVMS,
@@ -55,6 +57,9 @@ DEFINE_CLEANUP(struct bpf_session *, bpf_session_free);
 
 /* Take samples from SINCE_NS (CLOCK_MONOTONIC, now) on; 0: none any more. */
 void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns);
+
+/* Since when each virtual thread that has left its carrier is in its map, at the earliest; 0: there was not room for all. */
+uint64_t bpf_session_yields_since(const struct bpf_session *session);
 
 /* Borrowed descriptors. That of TRIGGER's program is negative when no event needs it. */
 int bpf_session_prog_fd(const struct bpf_session *session, enum wire_trigger trigger);

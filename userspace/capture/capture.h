@@ -166,6 +166,8 @@ int capture_set_jvm(struct capture *capture, uint32_t serial, const struct wire_
 int capture_set_tlab(struct capture *capture, uint32_t tgid, const struct wire_tlab *tlab);
 /* The threads of process TGID park, as PARKING says; NULL: no more. */
 int capture_set_parking(struct capture *capture, uint32_t tgid, const struct wire_parking *parking);
+/* All virtual threads of process TGID that leave their carriers are seen since SINCE_NS (CLOCK_MONOTONIC); 0: no more. */
+int capture_set_yields_since(struct capture *capture, uint32_t tgid, uint64_t since_ns);
 /* What is known of the JVM TGID that tells what it does for itself; NULL: nothing more. */
 int capture_set_phases(struct capture *capture, uint32_t tgid, const struct wire_phases *phases);
 /* A blob that was found for a pc, too many hops away for them. */
@@ -189,6 +191,18 @@ void capture_drop_kept(struct capture *capture, const struct wire_kept_key *key)
  */
 int capture_get_wait(const struct capture *capture, uint32_t tid, uint64_t out_ns,
 		     struct wire_offcpu *ret_wait);
+
+/* A virtual thread that waits without a carrier. */
+struct capture_unmounted_wait {
+	uint64_t
+		begin_ns; /* since when; of one that had left before that was followed, since then */
+	bool is_counted;  /* capture_sum_unmounted() has it */
+	int64_t owed_ns;  /* -e wall: of waits before this one what its samples do not weigh yet */
+};
+
+/* The wait of the virtual thread ID of process TGID, if it waits. -ENOENT: nobody knows since when. */
+int capture_get_unmounted(const struct capture *capture, uint32_t tgid, uint64_t id,
+			  struct capture_unmounted_wait *ret_wait);
 
 /* Virtual threads that are without a carrier and have not been back, as far as they are followed, and how long they have been so together. */
 struct capture_unmounted {

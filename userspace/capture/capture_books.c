@@ -64,6 +64,11 @@ int capture_set_parking(struct capture *c, uint32_t tgid, const struct wire_park
 	return capture_set_process(c, BPF_SESSION_PARKING_JVMS, tgid, parking);
 }
 
+int capture_set_yields_since(struct capture *c, uint32_t tgid, uint64_t since_ns)
+{
+	return capture_set_process(c, BPF_SESSION_YIELDS_SINCE, tgid, since_ns ? &since_ns : NULL);
+}
+
 int capture_set_phases(struct capture *c, uint32_t tgid, const struct wire_phases *phases)
 {
 	return capture_set_process(c, BPF_SESSION_PHASE_JVMS, tgid, phases);
@@ -84,6 +89,37 @@ int capture_get_wait(const struct capture *c, uint32_t tid, uint64_t out_ns,
 	if (bpf_map_lookup_elem(fd, &tid, ret_wait) < 0)
 		return -errno;
 	return ret_wait->out_ns == out_ns ? 0 : -ENOENT;
+}
+
+/* As yields_unseen_since() of bpf/sample/yields.h has it. */
+static int find_unseen(const struct capture *c, uint32_t tgid, uint64_t *ret_ns)
+{
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_YIELDS_SINCE);
+	uint64_t since_ns = bpf_session_yields_since(c->session), own_ns;
+
+	if (!since_ns || bpf_map_lookup_elem(fd, &tgid, &own_ns) < 0)
+		return -ENOENT;
+	*ret_ns = MAX(since_ns, own_ns);
+	return 0;
+}
+
+int capture_get_unmounted(const struct capture *c, uint32_t tgid, uint64_t id,
+			  struct capture_unmounted_wait *ret_wait)
+{
+	const struct wire_yield_key key = { .id = id, .tgid = tgid, .use = WIRE_YIELD_OF_WAIT };
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_YIELDS);
+	int owed_fd = bpf_session_map_fd(c->session, BPF_SESSION_UNMOUNTED_OWED);
+	struct wire_yield yield = { .was_back = 1 };
+	int r = 0;
+
+	if (bpf_map_lookup_elem(fd, &key, &yield) == 0)
+		ret_wait->begin_ns = yield.begin_ns;
+	else
+		r = errno == ENOENT ? find_unseen(c, tgid, &ret_wait->begin_ns) : -errno;
+	ret_wait->is_counted = !yield.was_back;
+	if (bpf_map_lookup_elem(owed_fd, &key, &ret_wait->owed_ns) < 0)
+		ret_wait->owed_ns = 0;
+	return r;
 }
 
 /* Of so many at a time. */

@@ -16,7 +16,9 @@
 
 struct jvm;
 struct jvm_table;
-struct jvm_yield_code; /* jvm/continuation/jvm_yielding.h */
+struct jvm_yield_code;	    /* jvm/continuation/jvm_yielding.h */
+struct virtual_parked_list; /* jvm/continuation/virtual_parked.h */
+struct virtual_parked_wanted;
 
 struct jvm_table *jvm_table_new(void);
 void jvm_table_free(struct jvm_table *table);
@@ -177,6 +179,9 @@ int jvm_get_parking(struct jvm *jvm, struct wire_parking *ret_parking);
 /* jvm_yield_code_find(): its library lies at START to END. */
 int jvm_get_yield_code(struct jvm *jvm, uint64_t start, uint64_t end,
 		       struct jvm_yield_code *ret_code);
+/* virtual_layout_read(), and virtual_parked_read(). */
+int jvm_read_parked(struct jvm *jvm, const struct virtual_parked_wanted *wanted,
+		    struct virtual_parked_list *list);
 
 /*
  * Who had a lock: OWNER (WIRE_OWNER()) as BPF knew it becomes a thread by the host's tid (WIRE_OWNER_TID), or a virtual one by

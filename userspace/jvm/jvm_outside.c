@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "jvm/continuation/jvm_yielding.h"
+#include "jvm/continuation/virtual_parked.h"
 #include "jvm/jvm_private.h"
 #include "jvm/layout/jvm_tlab.h"
 #include "jvm/perf/jvm_perf.h"
@@ -37,6 +38,18 @@ int jvm_get_yield_code(struct jvm *jvm, uint64_t start, uint64_t end,
 	if (!jvm_has_layout(jvm))
 		return jvm->no_layout ? -EOPNOTSUPP : -EAGAIN;
 	return jvm_yield_code_find(jvm->vs, &jvm->layout, start, end, ret_code);
+}
+
+int jvm_read_parked(struct jvm *jvm, const struct virtual_parked_wanted *wanted,
+		    struct virtual_parked_list *list)
+{
+	struct virtual_layout layout;
+	int r;
+
+	if (!jvm_has_layout(jvm))
+		return jvm->no_layout ? -EOPNOTSUPP : -EAGAIN;
+	r = virtual_layout_read(jvm->vs, &jvm->layout, &layout);
+	return r < 0 ? r : virtual_parked_read(&layout, wanted, list);
 }
 
 int jvm_get_phases(struct jvm *jvm, bool wants_cause, struct wire_phases *ret_phases)

@@ -182,6 +182,7 @@ void pipeline_release(struct pipeline *pipeline)
 	spans_release(&pipeline->spans);
 	wakers_release(&pipeline->wakers);
 	parked_release(&pipeline->parked);
+	unmounted_release(&pipeline->unmounted);
 	process_news_release(&pipeline->news);
 	vec_release(&pipeline->outside);
 	vec_release(&pipeline->strangers);

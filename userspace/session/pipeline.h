@@ -30,6 +30,7 @@
 #include "session/offcpu/native_locks.h"
 #include "session/offcpu/parked.h"
 #include "session/offcpu/spans.h"
+#include "session/offcpu/unmounted.h"
 #include "session/offcpu/wakers.h"
 #include "session/probes/jvm_phases.h"
 #include "session/tables/table_link.h"
@@ -74,7 +75,7 @@ struct pipeline {
 	struct native_locks native_locks;
 	struct wakers wakers;
 	struct parked parked;
-	struct capture_unmounted unmounted; /* at the end */
+	struct unmounted unmounted;
 	struct process_news news;
 	/* Where more is held back than plan.queue_bytes and queue_room_bytes, order and symbols are given up rather than memory. */
 	struct memory_plan plan;

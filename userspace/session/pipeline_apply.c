@@ -86,10 +86,10 @@ uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sa
 		return compilation_reason(profile, sample);
 	if (sample->text == WIRE_TEXT_GC)
 		return gc_reason(profile, sample);
-	if (sample->cause == WIRE_CAUSE_NONE)
-		return 0;
 	if (sample->unmounted)
 		cause = wait_unmounted_cause(profile, stack, cause);
+	else if (cause == WIRE_CAUSE_NONE)
+		return 0;
 	else
 		cause = wait_cause(profile, stack, cause);
 	return profile_string(profile, wait_reason(cause));

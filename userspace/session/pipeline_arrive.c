@@ -134,12 +134,10 @@ static struct wire_sample *complete(struct pipeline *pipeline, struct process *p
 	return sample;
 }
 
-static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,
-			 struct process *process)
+static void queue_walked(struct pipeline *pipeline, const struct wire_sample *raw,
+			 struct process *process, struct wire_miss *left)
 {
-	bool resumed = raw->flags & WIRE_SAMPLE_RESUMED;
-	_cleanup_free_ struct wire_miss *miss =
-		resumed ? miss_join_take(&pipeline->misses, raw) : NULL;
+	_cleanup_free_ struct wire_miss *miss = left;
 	_cleanup_free_ struct wire_sample *finished = miss ? try_now(pipeline, miss, raw) : NULL;
 	_cleanup_free_ struct wire_sample *completed = NULL;
 	const struct wire_sample *sample = finished ? finished : raw;
@@ -157,6 +155,21 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 		pipeline_spans_hold(pipeline, xmemdup(sample, sample->size), TAKE_PTR(miss));
 	else
 		push_sample(pipeline, sample, process, TAKE_PTR(miss), again, NULL);
+}
+
+static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,
+			 struct process *process)
+{
+	bool resumed = raw->flags & WIRE_SAMPLE_RESUMED;
+
+	queue_walked(pipeline, raw, process,
+		     resumed ? miss_join_take(&pipeline->misses, raw) : NULL);
+}
+
+void pipeline_arrive_told(struct pipeline *pipeline, const struct wire_sample *raw,
+			  struct wire_miss *miss)
+{
+	queue_walked(pipeline, raw, registry_find_complete(pipeline->registry, raw->tgid), miss);
 }
 
 void pipeline_arrive_open(struct pipeline *pipeline, const struct wire_sample *raw,

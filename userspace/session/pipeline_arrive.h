@@ -22,6 +22,10 @@ void pipeline_arrive_wait(struct pipeline *pipeline, const struct wire_sample *s
 void pipeline_arrive_open(struct pipeline *pipeline, const struct wire_sample *raw,
 			  struct wire_miss *miss);
 
+/* RAW is what it is to be, but for its walk, which MISS (taken over) leads to. */
+void pipeline_arrive_told(struct pipeline *pipeline, const struct wire_sample *raw,
+			  struct wire_miss *miss);
+
 /* Walks there was no time for when they arrived, the newest first: BPF wants their rows most. */
 void pipeline_walk_again(struct pipeline *pipeline);
 

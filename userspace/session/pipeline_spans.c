@@ -169,6 +169,8 @@ void pipeline_spans_look(struct pipeline *pipeline)
 		unwinder_grant(pipeline->unwinder);
 		open_next(pipeline, false);
 	}
+	if (pipeline->samples_waits)
+		unmounted_look(&pipeline->unmounted, pipeline->capture, &pipeline->parks.yields);
 }
 
 void pipeline_spans_turn(struct pipeline *pipeline, uint64_t now_ns)
@@ -215,6 +217,25 @@ static void end_wait(struct pipeline *pipeline, struct span_wait *wait, uint64_t
 	finish(pipeline, wait);
 }
 
+static void tell_unmounted(const struct wire_sample *sample, struct wire_miss *miss, void *data)
+{
+	struct pipeline *pipeline = data;
+
+	unwinder_grant(pipeline->unwinder);
+	pipeline_arrive_told(pipeline, sample, miss);
+}
+
+static void end_unmounted(struct pipeline *pipeline, uint64_t end_ns)
+{
+	const struct capture_options *options = pipeline->options;
+	const struct capture_event *event = capture_event_find(
+		options->events, options->event_count, capture_event_has_virtual_waits);
+
+	if (pipeline->samples_waits && event)
+		unmounted_end(&pipeline->unmounted, pipeline->capture, event,
+			      (uint8_t)(event - options->events), end_ns, tell_unmounted, pipeline);
+}
+
 void pipeline_spans_end(struct pipeline *pipeline, uint64_t end_ns)
 {
 	struct span_wait *wait;
@@ -225,8 +246,7 @@ void pipeline_spans_end(struct pipeline *pipeline, uint64_t end_ns)
 		open_next(pipeline, true);
 	while ((wait = spans_take_open(&pipeline->spans, &at)))
 		end_wait(pipeline, wait, end_ns);
-	if (pipeline->samples_waits)
-		pipeline->unmounted = capture_sum_unmounted(pipeline->capture, end_ns);
+	end_unmounted(pipeline, end_ns);
 }
 
 struct figure_teller {
@@ -241,6 +261,21 @@ static void tell_other(const char *reason, uint64_t samples, void *data)
 	teller->fn(teller->pipeline, "nativelock.others", reason, samples);
 }
 
+/* Those that are in no sample. */
+static void tell_unmounted_figures(struct figure_teller *teller)
+{
+	const struct unmounted *u = &teller->pipeline->unmounted;
+	uint64_t counted = (uint64_t)(u->counted + 0.5), ns = (uint64_t)u->counted_ns;
+
+	teller->fn(teller->pipeline, "offcpu.virtual-told", "", (uint64_t)(u->told + 0.5));
+	teller->fn(teller->pipeline, "offcpu.virtual-waiting", "",
+		   u->all.threads - MIN(counted, u->all.threads));
+	teller->fn(teller->pipeline, "offcpu.virtual-waiting-ns", "",
+		   u->all.ns - MIN(ns, u->all.ns));
+	teller->fn(teller->pipeline, "offcpu.virtual-not-listed",
+		   u->error ? strerror(-u->error) : "", u->not_listed);
+}
+
 void pipeline_spans_for_each_figure(struct pipeline *pipeline,
 				    void (*fn)(struct pipeline *pipeline, const char *name,
 					       const char *detail, uint64_t value))
@@ -252,8 +287,7 @@ void pipeline_spans_for_each_figure(struct pipeline *pipeline,
 	fn(pipeline, "offcpu.cut", "", pipeline->spans.cut);
 	if (pipeline->options->tells_wakers)
 		fn(pipeline, "offcpu.no-waker", "", pipeline->wakers.missing);
-	fn(pipeline, "offcpu.virtual-waiting", "", pipeline->unmounted.threads);
-	fn(pipeline, "offcpu.virtual-waiting-ns", "", pipeline->unmounted.ns);
+	tell_unmounted_figures(&teller);
 	fn(pipeline, "wall.parked", "", parked->threads.len);
 	fn(pipeline, "wall.parked-gone", "", parked->gone);
 	fn(pipeline, "wall.parked-not-listed", parked->error ? strerror(-parked->error) : "",

@@ -85,6 +85,7 @@ static struct walk_request request_of(const struct job *job, const struct wire_s
 		.has_anchor = miss->thread != 0,
 		.has_unpacking = miss->thread && miss->unpacking != WIRE_MISS_UNKNOWN,
 		.has_heap = miss->heap_count > has_array(miss),
+		.chunk = miss->unmounted ? miss->pc : 0,
 		.serial = space->serial,
 		.first = space->first,
 		.count = space->count,

@@ -6,6 +6,26 @@
 
 #include "base/clock.h"
 
+/* Behind a thread's frames in the heap; any place above those. */
+#define NOWHERE 0x7ffffffff000
+
+/* False: there is no frame. */
+static bool enter_chunk(struct unwind_cursor *c, struct unwind_memory *memory, uint64_t chunk)
+{
+	c->frozen_at.live = 1;
+	c->frozen_at.entry = NOWHERE;
+	c->frozen_at.parent = chunk;
+	c->frozen_at.sp = c->frozen_at.end = 0;
+	c->frozen_at.chunks = 0;
+	c->frozen_at.cut = 0;
+	/* Nothing but what came along is of that time. */
+	c->elsewhere = 1;
+	if (!frozen_next(c, memory) || c->frozen_at.sp >= c->frozen_at.end)
+		return false;
+	frozen_enter(c);
+	return true;
+}
+
 void walk_begin(struct walk *walk, const struct walk_request *request, struct unwind_memory *memory,
 		struct walk_result *result)
 {
@@ -46,6 +66,9 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	c->frames = result->frames;
 	c->words = result->word_count;
 	result->interpreted_count = 0;
+	walk->is_chunk = request->chunk != 0;
+	if (walk->is_chunk && !enter_chunk(c, memory, request->chunk))
+		c->reason = UNWIND_PAGE;
 }
 
 /* Of what was written from AT on, by a step that began at FP. */
@@ -66,11 +89,18 @@ static void note_interpreted(struct walk_result *result, uint64_t fp, uint32_t a
 static enum unwind_verdict step(struct walk *walk)
 {
 	struct unwind_cursor *c = &walk->cursor;
+	bool frozen = c->frozen_at.inside;
 	uint64_t fp = c->fp;
 	uint32_t at = c->words;
-	enum unwind_verdict verdict = unwind_frame(c, walk->memory, walk->result->words);
+	enum unwind_verdict verdict;
 
-	note_interpreted(walk->result, fp, at, c->words);
+	/* They have all been written, or there are none. */
+	if (walk->is_chunk && !frozen)
+		return UNWIND_STOP;
+	verdict = unwind_frame(c, walk->memory, walk->result->words);
+	note_interpreted(walk->result, frozen ? c->interpreted.fp : fp, at, c->words);
+	if (walk->is_chunk && verdict == UNWIND_GO_ON && !c->frozen_at.inside)
+		return cursor_stop(c, UNWIND_DONE);
 	return verdict;
 }
 

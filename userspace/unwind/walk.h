@@ -33,6 +33,8 @@ struct walk_request {
 	bool has_anchor;
 	bool has_unpacking; /* what the JavaThread knows of frames that it puts in place is that of the stack's time, too */
 	bool has_heap; /* the memory is that of the stack's time: frames in the JVM's heap are read */
+	uint64_t
+		chunk; /* not 0: the newest chunk of a virtual thread without a carrier, whose frames are all there is */
 	/* The process's ranges in the memory's tables; serial 0: none, every frame in a file is missing. */
 	uint32_t serial, first, count;
 	bool listed; /* all of its code is in them */
@@ -63,6 +65,7 @@ struct walk {
 	struct unwind_cursor cursor;
 	struct unwind_memory *memory;
 	struct walk_result *result;
+	bool is_chunk; /* walk_request.chunk */
 };
 
 void walk_begin(struct walk *walk, const struct walk_request *request, struct unwind_memory *memory,

@@ -171,8 +171,11 @@ int sample_offcpu_yield(struct pt_regs *ctx)
 	trigger.flags = WIRE_SAMPLE_WEIGHED;
 	trigger.unmounted = true;
 	state = trigger_enter(&trigger);
-	if (!state)
+	if (!state) {
+		if (step != WIRE_YIELD_THAW)
+			yields_missed(bpf_get_current_pid_tgid() >> 32);
 		return 0;
+	}
 	if (step == WIRE_YIELD_FREEZE)
 		unmounted_begin(trigger.task, ctx->di, WIRE_CAUSE_PARK);
 	else if (step == WIRE_YIELD_PREEMPT)

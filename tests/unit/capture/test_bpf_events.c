@@ -47,6 +47,8 @@ static void programs_of_triggers(void **state)
 	expect_line("lock_owners: %d entries\n", WIRE_LOCK_WAITS);
 	/* Of two events that follow virtual threads. */
 	expect_line("yields: %d entries\n", 2 * WIRE_YIELDS);
+	assert_int_equal(f.rodata.yields_sure,
+			 2 * WIRE_YIELDS - options.possible_cpus * WIRE_YIELDS_CPU);
 	assert_null(strstr(f.log.buf, "unmounted_owed"));
 	expect_line("contention_threads: %d entries\n", WIRE_CONTENTION_THREADS);
 	expect_line(

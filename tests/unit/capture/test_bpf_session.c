@@ -133,6 +133,23 @@ static void misses_while_sampling(void **state)
 	bpf_session_free(session);
 }
 
+/* Who has left since it began is noted, also when it has ended; until somebody had to make room. */
+static void since_when_all_are_noted(void **state)
+{
+	static const struct capture_event event = { .trigger = WIRE_TRIGGER_OFFCPU };
+	struct bpf_session_options options = usual(&event, 1);
+	struct bpf_session *session = opened(&options);
+
+	(void)state;
+	bpf_session_set_sampling(session, 77);
+	assert_int_equal(bpf_session_yields_since(session), 77);
+	bpf_session_set_sampling(session, 0);
+	assert_int_equal(bpf_session_yields_since(session), 77);
+	f.bss.yields_made_room = true;
+	assert_int_equal(bpf_session_yields_since(session), 0);
+	bpf_session_free(session);
+}
+
 static void no_targets(void **state)
 {
 	struct bpf_session_options options = usual(NULL, 0);
@@ -194,6 +211,8 @@ static void descriptors(void **state)
 		[BPF_SESSION_MALLOC_KEPT] = "malloc_kept",
 		[BPF_SESSION_OFFCPU_THREADS] = "offcpu_threads",
 		[BPF_SESSION_YIELDS] = "yields",
+		[BPF_SESSION_YIELDS_SINCE] = "yields_since",
+		[BPF_SESSION_UNMOUNTED_OWED] = "unmounted_owed",
 	};
 	struct bpf_session_options options = usual(NULL, 0);
 	struct bpf_session *session;
@@ -319,6 +338,7 @@ int main(void)
 		cmocka_unit_test_setup(edges_of_a_window, set_up),
 		cmocka_unit_test_setup(cpus_that_are_sampled, set_up),
 		cmocka_unit_test_setup(misses_while_sampling, set_up),
+		cmocka_unit_test_setup(since_when_all_are_noted, set_up),
 		cmocka_unit_test_setup(no_targets, set_up),
 		cmocka_unit_test_setup(sampling, set_up),
 		cmocka_unit_test_setup(a_process, set_up),

@@ -114,6 +114,42 @@ static void virtual_threads(void **state)
 	assert_true(sum.threads == 0 && sum.ns == 0);
 }
 
+static int get(uint64_t id, struct capture_unmounted_wait *ret)
+{
+	return capture_get_unmounted(f.capture, 17, id, ret);
+}
+
+static void one_that_waits(void **state)
+{
+	struct capture_unmounted_wait wait;
+
+	(void)state;
+	open_capture();
+	f.yields.keys[0] = f.yields.keys[1] =
+		(struct wire_yield_key){ .id = 4, .tgid = 17, .use = WIRE_YIELD_OF_WAIT };
+	f.yields.keys[1].id = 5;
+	f.yields.values[0].begin_ns = 1000;
+	f.yields.values[1] = (struct wire_yield){ .begin_ns = 2000, .was_back = 1 };
+	f.yields.count = 2;
+	f.yields.owed_ns = -70;
+	assert_int_equal(get(4, &wait), 0);
+	assert_true(wait.begin_ns == 1000 && wait.is_counted && wait.owed_ns == -70);
+	assert_int_equal(get(5, &wait), 0);
+	assert_true(wait.begin_ns == 2000 && !wait.is_counted && wait.owed_ns == 0);
+	/* One that is not noted had left before. */
+	assert_int_equal(get(6, &wait), -ENOENT);
+	f.yields.own_ns = 300;
+	assert_int_equal(get(6, &wait), -ENOENT);
+	f.yields.since_ns = 200;
+	assert_int_equal(get(6, &wait), 0);
+	assert_true(wait.begin_ns == 300 && !wait.is_counted);
+	f.yields.since_ns = 400;
+	assert_int_equal(get(6, &wait), 0);
+	assert_true(wait.begin_ns == 400);
+	f.yields.error = EPERM;
+	assert_int_equal(get(6, &wait), -EPERM);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +157,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(virtual_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_waits, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("capture_parked", tests, NULL, NULL);

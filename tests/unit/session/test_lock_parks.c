@@ -30,6 +30,7 @@ static struct {
 	/* What BPF has of PID. */
 	bool is_set;
 	struct wire_parking parking;
+	uint64_t since_ns; /* since when its virtual threads' waits are seen; 0: they are not */
 } f;
 
 int lock_probes_open_parks(struct capture *capture, const struct process *process, struct err *err)
@@ -113,6 +114,14 @@ int capture_set_parking(struct capture *capture, uint32_t tgid, const struct wir
 	f.is_set = parking != NULL;
 	if (parking)
 		f.parking = *parking;
+	return 0;
+}
+
+int capture_set_yields_since(struct capture *capture, uint32_t tgid, uint64_t since_ns)
+{
+	assert_ptr_equal(capture, &f);
+	assert_int_equal(tgid, PID);
+	f.since_ns = since_ns;
 	return 0;
 }
 
@@ -269,10 +278,45 @@ static void waits_alone(void **state)
 	assert_int_equal(f.probed, 0);
 	assert_int_equal(f.yields_probed, 0);
 	assert_int_equal(f.waits_probed, 1);
+	assert_true(f.since_ns == clock_now_ns());
 	lock_parks_forget(&f.parks, &f.process);
+	assert_true(f.since_ns == 0);
 	f.preempt = 0x3000;
 	assert_int_equal(add(&f.other), 0);
 	assert_int_equal(f.waits_probed, 2);
+}
+
+static unsigned int named;
+
+static void count_jvm(struct jvm *jvm, const struct process *process, void *data)
+{
+	assert_ptr_equal(jvm, &f);
+	assert_ptr_equal(process, &f.process);
+	assert_ptr_equal(data, &named);
+	named++;
+}
+
+static void each_that_is_seen(void **state)
+{
+	(void)state;
+	lock_parks_release(&f.parks);
+	begin((struct virtual_yields_wanted){ .waits = true });
+	named = 0;
+	f.code = -EAGAIN;
+	assert_int_equal(add(&f.process), 0);
+	virtual_yields_for_each(&f.parks.yields, count_jvm, &named);
+	assert_int_equal(named, 0);
+	assert_true(f.since_ns == 0);
+	f.code = 0;
+	poll_after(NSEC_PER_SEC);
+	virtual_yields_for_each(&f.parks.yields, count_jvm, &named);
+	assert_int_equal(named, 1);
+	f.is_known = false;
+	virtual_yields_for_each(&f.parks.yields, count_jvm, &named);
+	f.is_known = true;
+	f.process.exited = true;
+	virtual_yields_for_each(&f.parks.yields, count_jvm, &named);
+	assert_int_equal(named, 1);
 }
 
 static void waits_beside_locks(void **state)
@@ -354,7 +398,7 @@ int main(void)
 		TEST(one_that_has_ended),	  TEST(one_that_gets_virtual_threads),
 		TEST(one_whose_heap_is_not_read), TEST(one_that_cannot_be_probed),
 		TEST(one_that_gets_them_late),	  TEST(waits_alone),
-		TEST(waits_beside_locks),
+		TEST(each_that_is_seen),	  TEST(waits_beside_locks),
 	};
 
 	return cmocka_run_group_tests_name("lock_parks", tests, NULL, NULL);

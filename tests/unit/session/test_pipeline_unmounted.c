@@ -38,6 +38,7 @@ static void one_without_a_carrier(void **state)
 					  .in_user = 1,
 					  .user = { MAPPED | WIRE_FRAME_EXACT } };
 
+	f->events[1].is_wall = true;
 	open_pipeline(f);
 	put_process(f, 10, PID_A, "busy", "[one]");
 	f->pipeline.samples_waits = true;
@@ -52,18 +53,87 @@ static void one_without_a_carrier(void **state)
 	assert_int_equal(row(f)->state, STATE_SLEEPING);
 	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f)->reason),
 			    "monitor enter");
-	/* Who has not come back is in no sample. */
+	/* Who has not come back, and was not read, is in no sample. */
 	f->capture->unmounted = (struct capture_unmounted){ 5, 4711 };
 	finish(f);
 	assert_int_equal(figure(&f->read, "offcpu.virtual-waiting"), 5);
 	assert_true(figure(&f->read, "offcpu.virtual-waiting-ns") > 4711);
 }
 
+/* It leaves for good at 30 ms, as one that stands for four. */
+static void put_one(struct fixture *f, uint64_t id)
+{
+	const struct process *process = registry_find(f->pipeline.registry, PID_A);
+	const struct wire_process of = { PID_A, 7, 0 };
+	struct virtual_parked parked = { .id = id,
+					 .cause = WIRE_CAUSE_MONITOR_ENTER,
+					 .chunk = 0x1000,
+					 .name_width = 1,
+					 .name_bytes = 3,
+					 .name = "one" };
+
+	unmounted_put(&f->pipeline.unmounted, process, &of, &parked, 4, at_ms(f, 30));
+}
+
+static void one_that_does_not_come_back(void **state)
+{
+	struct fixture *f = *state;
+	const struct profile *profile = &f->pipeline.profile;
+
+	f->events[1].is_wall = true;
+	open_pipeline(f);
+	put_process(f, 10, PID_A, "busy", "[one]");
+	f->pipeline.samples_waits = true;
+	run_until(f, 20 + HELD_MS);
+	put_one(f, 77);
+	f->capture->unmounted_id = 77;
+	f->capture->unmounted_wait = (struct capture_unmounted_wait){ at_ms(f, 30), true, 10 * MS };
+	f->capture->unmounted.threads = 5;
+	pipeline_spans_end(&f->pipeline, at_ms(f, 70));
+	run_until(f, 80 + 2 * HELD_MS);
+	assert_int_equal(row(f)->time_ns, at_ms(f, 30));
+	assert_true(row(f)->weight == 4 * (40 + 10) * MS);
+	assert_int_equal(row(f)->chance, 4);
+	assert_int_equal(row(f)->state, STATE_SLEEPING);
+	assert_string_equal(profile_get_string(profile, row(f)->reason), "monitor enter");
+	finish(f);
+	assert_int_equal(figure(&f->read, "offcpu.virtual-told"), 4);
+	assert_int_equal(figure(&f->read, "offcpu.virtual-waiting"), 1);
+}
+
+/* One has come back, so that its wait was told, one waits anew, one is not known, one had hardly left. */
+static void those_that_are_told_otherwise(void **state)
+{
+	static const struct {
+		uint64_t id, begin_ms, end_ms;
+	} cases[] = { { 78, 30, 70 }, { 77, 31, 70 }, { 0, 30, 70 }, { 77, 30, 30 } };
+	struct fixture *f = *state;
+
+	f->events[1].is_wall = true;
+	f->events[1].least_ns = MS;
+	open_pipeline(f);
+	put_process(f, 10, PID_A, "busy", "[one]");
+	f->pipeline.samples_waits = true;
+	run_until(f, 20 + HELD_MS);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		f->capture->unmounted_id = cases[i].id;
+		f->capture->unmounted_wait =
+			(struct capture_unmounted_wait){ at_ms(f, cases[i].begin_ms), true, 0 };
+		put_one(f, 77);
+		pipeline_spans_end(&f->pipeline, at_ms(f, cases[i].end_ms));
+	}
+	run_until(f, 80 + 2 * HELD_MS);
+	assert_int_equal(f->pipeline.profile.samples.len, 0);
+	finish(f);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { TEST(one_without_a_carrier) };
+	const struct CMUnitTest tests[] = { TEST(one_without_a_carrier),
+					    TEST(one_that_does_not_come_back),
+					    TEST(those_that_are_told_otherwise) };
 
 	return cmocka_run_group_tests_name("pipeline_unmounted", tests, NULL, NULL);
 }

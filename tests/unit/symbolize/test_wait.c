@@ -109,6 +109,35 @@ static void test_unmounted(void **state)
 	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_PARK), "socket read");
 }
 
+/* Of one that had left before anybody looked its frames tell how. */
+static void test_unmounted_somehow(void **state)
+{
+	(void)state;
+	frame_count = 0;
+	parks_itself();
+	java("java.util.concurrent.locks.LockSupport", "park");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_NONE), "park");
+	parks_itself();
+	java("java.lang.VirtualThread", "sleepNanos");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_NONE), "sleep");
+	native("Continuation::prepare_thaw");
+	java("p.C", "m");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_NONE), "monitor enter");
+	java("java.lang.Object", "wait0");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_NONE), "Object.wait");
+	/* Its frames are lost, or there are none: it parks. */
+	native("Continuation::prepare_thaw");
+	push(FRAME_MARK, "", "[frozen frames]");
+	java("jdk.internal.vm.Continuation", "enterSpecial");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_NONE), "park");
+	native("Continuation::prepare_thaw");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_NONE), "park");
+	/* What is lost below is none of that. */
+	java("p.C", "m");
+	push(FRAME_MARK, "", "[frozen frames]");
+	assert_string_equal(unmounted_reason_of(WIRE_CAUSE_NONE), "monitor enter");
+}
+
 static void test_unmounted_for_a_monitor(void **state)
 {
 	(void)state;
@@ -289,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_unmounted, begin, end),
 		cmocka_unit_test_setup_teardown(test_unmounted_for_a_monitor, begin, end),
+		cmocka_unit_test_setup_teardown(test_unmounted_somehow, begin, end),
 		cmocka_unit_test_setup_teardown(test_kernel_alone, begin, end),
 		cmocka_unit_test_setup_teardown(test_java, begin, end),
 		cmocka_unit_test_setup_teardown(test_nearest, begin, end),

@@ -44,6 +44,11 @@ static void a_request_is_its_miss(void **state)
 	f->miss.regs_kept = 1;
 	finish(f);
 	assert_true(r->regs_kept && !r->exact && !r->linked);
+	/* No stack, but a chunk. */
+	assert_true(r->chunk == 0);
+	f->miss.unmounted = 1;
+	finish(f);
+	assert_true(r->chunk == 0x123456);
 }
 
 /* What BPF walked stands before it. */

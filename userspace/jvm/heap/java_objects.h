@@ -23,6 +23,14 @@ struct java_objects {
 int java_objects_read(const struct vmstructs *vs, const struct vm_flags *flags,
 		      struct java_objects *ret_objects);
 
+/* The address that the reference with these bits means; 0: null. */
+static inline uint64_t java_objects_address(const struct java_objects *objects, uint64_t reference)
+{
+	if (!reference || !objects->narrow_oops)
+		return reference;
+	return objects->oop_base + (reference << objects->oop_shift);
+}
+
 /* The same of classes for the step functions (bpf/hotspot/object.h). */
 struct wire_object java_objects_wire(const struct java_objects *objects);
 

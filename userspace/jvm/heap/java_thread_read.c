@@ -28,13 +28,6 @@ struct job {
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-static uint64_t address_of(const struct java_thread_layout *l, uint64_t reference)
-{
-	if (!reference || !l->objects.narrow_oops)
-		return reference;
-	return l->objects.oop_base + (reference << l->objects.oop_shift);
-}
-
 static void add_reference(const struct java_thread_layout *l, struct vm_gather *g, uint64_t at,
 			  uint64_t *reference)
 {
@@ -85,7 +78,7 @@ static int take_fields(const struct java_thread_layout *l, struct job *j)
 	/* Its own object says which thread it is. */
 	if (j->eetop != j->read->at.address)
 		return -EAGAIN;
-	j->string = address_of(l, j->string);
+	j->string = java_objects_address(&l->objects, j->string);
 	return j->string ? 0 : -ENODATA;
 }
 
@@ -101,7 +94,7 @@ static int take_string(const struct java_thread_layout *l, struct job *j)
 {
 	if ((j->klass_word & l->of_string.mask) != l->of_string.value)
 		return -EAGAIN;
-	j->value = address_of(l, j->value);
+	j->value = java_objects_address(&l->objects, j->value);
 	j->width = l->has_coder && !j->coder ? 1 : 2;
 	return j->value ? 0 : -ENODATA;
 }

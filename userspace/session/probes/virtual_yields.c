@@ -41,6 +41,17 @@ static int open_probes(const struct virtual_yields *yields, const struct process
 	return -EOPNOTSUPP;
 }
 
+static int open_waits(const struct virtual_yields *yields, const struct process *process,
+		      const uint64_t *addresses, uint32_t count)
+{
+	int r = open_probes(yields, process, WIRE_TRIGGER_OFFCPU_YIELD, addresses, count);
+
+	/* If that fails waits that had begun before are not told. */
+	if (r >= 0)
+		(void)capture_set_yields_since(yields->capture, process->pid, clock_now_ns());
+	return r;
+}
+
 /* Agents tell of monitors, so that -e lock asks for no more than the first two steps. */
 static int open_wanted(const struct virtual_yields *yields, const struct process *process,
 		       const struct jvm_yield_code *code)
@@ -57,7 +68,7 @@ static int open_wanted(const struct virtual_yields *yields, const struct process
 		r = open_probes(yields, process, WIRE_TRIGGER_LOCK_YIELD, addresses,
 				WIRE_YIELD_PREEMPT);
 	if (r >= 0 && yields->wanted.waits)
-		r = open_probes(yields, process, WIRE_TRIGGER_OFFCPU_YIELD, addresses, of_waits);
+		r = open_waits(yields, process, addresses, of_waits);
 	return r;
 }
 
@@ -73,15 +84,38 @@ static int publish(struct jvm *jvm, const struct process *process, void *data)
 	return r < 0 ? r : open_wanted(yields, process, &code);
 }
 
+/* Its places go with the process. */
+static void drop(uint32_t pid, void *data)
+{
+	const struct virtual_yields *yields = data;
+
+	(void)capture_set_yields_since(yields->capture, pid, 0);
+}
+
 void virtual_yields_init(struct virtual_yields *yields, struct capture *capture,
 			 struct jvm_table *jvms, struct virtual_yields_wanted wanted,
 			 const struct virtual_yields_unseen *unseen)
 {
-	/* Its places go with the process. */
-	const struct jvm_watch_ops ops = { publish, NULL, yields, MOST_WAIT_NS };
+	const struct jvm_watch_ops ops = { publish, drop, yields, MOST_WAIT_NS };
 
 	yields->capture = capture;
 	yields->wanted = wanted;
 	yields->unseen = *unseen;
 	jvm_watch_init(&yields->watch, &ops, jvms);
+}
+
+void virtual_yields_for_each(const struct virtual_yields *yields,
+			     void (*fn)(struct jvm *jvm, const struct process *process, void *data),
+			     void *data)
+{
+	const struct jvm_watched *at;
+
+	vec_for_each (at, &yields->watch.items) {
+		struct jvm *jvm = at->is_known && !at->process->exited
+					  ? jvm_table_get(yields->watch.jvms, at->process)
+					  : NULL;
+
+		if (jvm)
+			fn(jvm, at->process, data);
+	}
 }

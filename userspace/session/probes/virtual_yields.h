@@ -30,4 +30,9 @@ void virtual_yields_init(struct virtual_yields *yields, struct capture *capture,
 			 struct jvm_table *jvms, struct virtual_yields_wanted wanted,
 			 const struct virtual_yields_unseen *unseen);
 
+/* FN is told of each JVM whose virtual threads are seen, or would be if it had any that can be. */
+void virtual_yields_for_each(const struct virtual_yields *yields,
+			     void (*fn)(struct jvm *jvm, const struct process *process, void *data),
+			     void *data);
+
 #endif

@@ -164,10 +164,39 @@ static enum wire_cause unmounted_frame_cause(const struct profile *p,
 	return WIRE_CAUSE_NONE;
 }
 
+static bool is_yield(const struct profile *p, const struct profile_frame *frame)
+{
+	return is_method("java.lang.VirtualThread.yieldContinuation",
+			 profile_get_string(p, frame->class_name),
+			 profile_get_string(p, frame->name));
+}
+
+/*
+ * By the frames of STACK: who parks calls a method for it, who waits for a monitor (JDK 24 on) leaves its carrier where it was. One whose frames
+ * were lost, so that a mark comes first, is taken for one that parks.
+ */
+static enum wire_cause unmounted_way(const struct profile *p, const struct profile_stack *stack)
+{
+	bool has_java = false;
+
+	for (uint32_t i = 0; i < stack->len; i++) {
+		const struct profile_frame *frame = profile_get_frame(p, stack->frames[i]);
+		bool is_java = frame_kind_is_java(frame->kind);
+
+		if ((is_java && is_yield(p, frame)) || (frame->kind == FRAME_MARK && !has_java))
+			return WIRE_CAUSE_PARK;
+		has_java |= is_java;
+	}
+	return has_java ? WIRE_CAUSE_MONITOR_ENTER : WIRE_CAUSE_PARK;
+}
+
 enum wire_cause wait_unmounted_cause(const struct profile *p, uint32_t stack_id, enum wire_cause of)
 {
 	struct profile_stack stack = profile_get_stack(p, stack_id);
 	unsigned int looked_at = 0;
+
+	if (of == WIRE_CAUSE_NONE)
+		of = unmounted_way(p, &stack);
 
 	for (uint32_t i = 0; i < stack.len && looked_at < LOOKED_AT_UNMOUNTED; i++) {
 		const struct profile_frame *frame = profile_get_frame(p, stack.frames[i]);

@@ -11,7 +11,7 @@ enum wire_cause wait_cause(const struct profile *profile, uint32_t stack, enum w
 
 /*
  * The same where a virtual thread waited without its carrier (wire_sample.unmounted): of whatever it waits for, it parks. CAUSE is
- * WIRE_CAUSE_PARK, or WIRE_CAUSE_MONITOR_ENTER.
+ * WIRE_CAUSE_PARK, WIRE_CAUSE_MONITOR_ENTER, or WIRE_CAUSE_NONE: how it left is for the frames to tell, too.
  */
 enum wire_cause wait_unmounted_cause(const struct profile *profile, uint32_t stack,
 				     enum wire_cause cause);

@@ -36,12 +36,12 @@ bool yields_made_room;
 
 #endif
 
-/* In process TGID somebody may have left its carrier of whom nothing is noted. */
+/* In process TGID somebody may have left its carrier of whom nothing is noted. When sampling has ended that changes nothing. */
 static __always_inline void yields_missed(wire_u32 tgid)
 {
 	wire_u64 *since_ns = bpf_map_lookup_elem(&yields_since, &tgid);
 
-	if (since_ns)
+	if (since_ns && sampling)
 		*since_ns = bpf_ktime_get_ns();
 }
 

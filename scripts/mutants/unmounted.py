@@ -26,6 +26,7 @@ MUTANTS = [
     Mutant("unmounted: who was not seen to leave has just left", BOOKS, "*since_ns > sampling_since_ns ? *since_ns : sampling_since_ns", "bpf_ktime_get_ns()", OF_BOOKS),
     Mutant("unmounted: who made room has waited since the begin", BOOKS, "!since_ns || yields_made_room", "!since_ns", OF_BOOKS),
     Mutant("unmounted: who left unseen has waited since the begin", BOOKS, "*since_ns = bpf_ktime_get_ns();", "(void)since_ns;", OF_BOOKS),
+    Mutant("unmounted: who leaves after the end changes who had left before", BOOKS, "if (since_ns && sampling)", "if (since_ns)", OF_BOOKS),
     Mutant("unmounted: of who is back in vain nothing is noted", BOOKS, "yield_note(key->use, key->tgid, key->id, &again);", "(void)again;", OF_BOOKS),
     Mutant("unmounted: who was back is inside yet", BOOKS, "yields_count(-1);", "yields_count(0);", OF_BOOKS),
     Mutant("unmounted: who wants a lock may have left before", BOOKS, "if (key->use == WIRE_YIELD_OF_WAIT)\n", "if (true)\n", OF_BOOKS),

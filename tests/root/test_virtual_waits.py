@@ -203,8 +203,9 @@ def who_has_not_come_back(version):
     capture = run_of.stats["capture"]
     print(f"# JDK {version}: {capture['offcpu_virtual']} waits of virtual threads were seen, of {capture['offcpu_virtual_unseen']} more only the end")
     expect_all_parked(version, run_of)
-    expect_between(figure(run_of, "offcpu.virtual-told"), 4, 9, "virtual threads that wait at the end, and are told")
-    expect_equal(figure(run_of, "offcpu.virtual-waiting"), 0, "virtual threads that wait at the end, and are not told")
+    expect_between(figure(run_of, "offcpu.virtual-told"), 4, 10, "virtual threads that wait at the end, and are told")
+    # The one that always comes back may have done so since it was read.
+    expect(figure(run_of, "offcpu.virtual-waiting") <= 1, "virtual threads that wait at the end, and are not told")
     expect_equal(figure(run_of, "offcpu.virtual-not-listed"), 0, "JVMs whose virtual threads could not be listed")
 
 

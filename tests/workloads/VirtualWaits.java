@@ -3,7 +3,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Virtual threads that wait for what is known, beside the partners of Waits: VirtualWaits MS, JDK 21 on. Each kind has a thread, which waits in KIND() again and
- * again and measures each time; "busy" computes between its waits, "often" waits for a fraction of a millisecond at a time, "forever" parks once, and three "eternal-N" have parked before "ready". It begins when it reads a
+ * again and measures each time; "busy" computes between its waits, "often" waits for a fraction of a millisecond at a time, "forever" parks once, "restless" for a millisecond at a time as long as the JVM lives, and three "eternal-N" have parked before "ready". It begins when it reads a
  * line, and ends after MS, with a line for each: KIND WAITS NANOSECONDS LIFE, how long it waited, and how long it has lived. Then "early PARK ENTER", when
  * (System.nanoTime()) one was back that has parked, and one that has waited for a monitor, since before "ready". "done". Then it stays until it reads a line.
  */
@@ -145,6 +145,12 @@ public class VirtualWaits {
 		}
 	}
 
+	/** One that leaves its carrier and comes back to the JVM's end. */
+	static void restless() {
+		while (true)
+			LockSupport.parkNanos(1000000);
+	}
+
 	static void runAll(Job[] jobs, long ms) throws Exception {
 		Waits.ends = false;
 		Waits.partner(Waits::hold);
@@ -193,6 +199,7 @@ public class VirtualWaits {
 			System.out.println("ready");
 			System.in.read();
 			VirtualThreads.start("forever", VirtualWaits::forever);
+			VirtualThreads.start("restless", VirtualWaits::restless);
 			runAll(jobs, Long.parseLong(args[0]));
 		}
 		parks.goes = true;

@@ -23,7 +23,7 @@ struct entry {
 static struct entry yields[8];
 static wire_u64 yields_since[2]; /* of processes 0 and 1; 0: none */
 static wire_u64 yields_inside, yields_sure, sampling_since_ns, clock_ns;
-static bool yields_made_room, is_full;
+static bool yields_made_room, is_full, sampling;
 static unsigned int counters[WIRE_COUNTER_COUNT];
 
 static void counter_add(enum wire_counter counter, unsigned int more)
@@ -93,6 +93,7 @@ static int begin(void **state)
 	sampling_since_ns = 50;
 	clock_ns = 1000;
 	yields_made_room = is_full = false;
+	sampling = true;
 	return 0;
 }
 
@@ -183,6 +184,12 @@ static void one_that_left_unseen(void **state)
 	assert_int_equal(back(4, 1100, &yield), 70);
 	yields_missed(1);
 	assert_int_equal(back(5, 1100, &yield), 1000);
+	/* It has ended: who waits has waited until then. */
+	clock_ns = 1500;
+	sampling = false;
+	yields_missed(1);
+	assert_int_equal(yields_since[1], 1000);
+	sampling = true;
 	clock_ns = 2000;
 	is_full = true;
 	leave(6, 1900, WIRE_CAUSE_PARK);

@@ -155,8 +155,8 @@ def expect_early(version, run_of):
         # -e wall has what it ran, too.
         strange = [line for line in lines if line.frames[-1].startswith("[") and line.frames[-1] not in (reason, QUEUED)]
         print(f"# JDK {version}, {kind}: {total(lines) / 1e6:.1f} ms of {wanted / 1e6:.1f}")
-        # The recording also lasts while it looks who waits at its end: some ten milliseconds.
-        expect_between(total(lines) / wanted, 0.98, 1.01, f"the wait of {kind}")
+        # The recording also lasts while it ends, and looks who waits: a tenth of a second where nobody gives it a cpu.
+        expect_between(total(lines) / wanted, 0.95, 1.01, f"the wait of {kind}")
         expect_equal(strange, [], f"what {kind} waits for")
         expect(any(in_order(line.frames, f"VirtualWaits$Early.{kind}") for line in lines), f"the stack of {kind}: {lines}")
 

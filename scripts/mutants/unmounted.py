@@ -57,6 +57,7 @@ MUTANTS = [
     Mutant("unmounted: who is back has waited to the end", UNMOUNTED, "known.begin_ns != wait->begin_ns || ", "", OF_END),
     Mutant("unmounted: each stands for itself", UNMOUNTED, "(double)known->owed_ns) * wait->stands_for;", "(double)known->owed_ns);", OF_END),
     Mutant("unmounted: what is owed is forgotten", UNMOUNTED, "(double)length_ns + (double)known->owed_ns", "(double)length_ns", OF_END),
+    Mutant("unmounted: a weight beyond all numbers", UNMOUNTED, "(uint64_t)MIN(weight_ns, MOST_WEIGHT)", "(uint64_t)weight_ns", OF_END),
     Mutant("unmounted: short ones are told, too", UNMOUNTED, " || end_ns < wait->begin_ns + least_ns", "", OF_END),
     Mutant("unmounted: nobody else is followed", CAPTURE, "*ret_ns = MAX(since_ns, own_ns);", "*ret_ns = since_ns;", ["test_capture_parked"]),
     Mutant("unmounted: who may be back is counted", CAPTURE, "ret_wait->is_counted = !yield.was_back;", "ret_wait->is_counted = true;", ["test_capture_parked"]),

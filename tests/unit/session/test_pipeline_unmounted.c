@@ -101,6 +101,26 @@ static void one_that_does_not_come_back(void **state)
 	assert_int_equal(figure(&f->read, "offcpu.virtual-waiting"), 1);
 }
 
+/* However many a heap has, sums stay numbers. */
+static void one_for_very_many(void **state)
+{
+	struct fixture *f = *state;
+
+	f->events[1].is_wall = true;
+	open_pipeline(f);
+	put_process(f, 10, PID_A, "busy", "[one]");
+	f->pipeline.samples_waits = true;
+	run_until(f, 20 + HELD_MS);
+	put_one(f, 77);
+	f->pipeline.unmounted.waits.items[0].stands_for = 1e15;
+	f->capture->unmounted_id = 77;
+	f->capture->unmounted_wait = (struct capture_unmounted_wait){ at_ms(f, 30), false, 0 };
+	pipeline_spans_end(&f->pipeline, at_ms(f, 70));
+	run_until(f, 80 + 2 * HELD_MS);
+	assert_true(row(f)->weight == 1000000000000000000);
+	finish(f);
+}
+
 /* One has come back, so that its wait was told, one waits anew, one is not known, one had hardly left. */
 static void those_that_are_told_otherwise(void **state)
 {
@@ -133,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { TEST(one_without_a_carrier),
 					    TEST(one_that_does_not_come_back),
+					    TEST(one_for_very_many),
 					    TEST(those_that_are_told_otherwise) };
 
 	return cmocka_run_group_tests_name("pipeline_unmounted", tests, NULL, NULL);

@@ -12,6 +12,8 @@
 #define LOOK_BYTES (8U << 20)
 /* Of each: of more than so many some are chosen by chance. */
 #define MOST_TOLD 1000
+/* A heap may claim millions of threads. */
+#define MOST_WEIGHT 1e18
 
 static void free_wait(struct unmounted_wait *wait)
 {
@@ -111,8 +113,10 @@ static void look_at(struct jvm *jvm, const struct process *process, void *data)
 {
 	struct look *look = data;
 	struct virtual_parked_list list = { .items = VEC_INIT };
-	int r = jvm_read_parked(jvm, &look->wanted, &list);
+	int r = -ETIMEDOUT;
 
+	if (clock_now_ns() < look->wanted.deadline_ns)
+		r = jvm_read_parked(jvm, &look->wanted, &list);
 	take(look, process, &list);
 	look->wanted.bytes -= MIN(list.bytes, look->wanted.bytes);
 	virtual_parked_list_release(&list);
@@ -145,7 +149,7 @@ static void set_length(struct unmounted *unmounted, const struct unmounted_wait 
 
 	sample->time_ns = end_ns;
 	sample->alloc_size = length_ns;
-	sample->weight = weight_ns > 0 ? (uint64_t)weight_ns : 0;
+	sample->weight = weight_ns > 0 ? (uint64_t)MIN(weight_ns, MOST_WEIGHT) : 0;
 	unmounted->told += wait->stands_for;
 	if (!known->is_counted)
 		return;

@@ -47,6 +47,7 @@ MUTANTS = [
     Mutant("unmounted: frames of a heap that moved", PARKED, "return !error && pauses != r->waiters.pauses ? -EAGAIN : error;", "return error;", OF_PARKED),
     Mutant("unmounted: who went on is told", PARKED, "		return -ESRCH;\n	j->parked.id = now.id;", "		j->result = 0;\n	j->parked.id = j->waiter->id;", OF_PARKED),
     Mutant("unmounted: any object is a chunk", PARKED, "(virtual_field(fields, c->klass_at, 8) & c->klass_mask) != c->klass", "false", OF_PARKED),
+    Mutant("unmounted: all of a deep stack", PARKED, "MIN(8 * (bottom - sp + 2), (uint32_t)MAX_FRAME_BYTES)", "8 * (bottom - sp + 2)", OF_PARKED),
     Mutant("unmounted: a chunk's fields are believed", PARKED, "size > MAX_WORDS || sp > size || bottom > size || ", "", OF_PARKED),
     Mutant("unmounted: one without memory hides the others", PARKED, "if (count == 1) {", "if (count) {", OF_PARKED),
     Mutant("unmounted: those who went on are counted for the others", PARKED, "			list->unread++;\n			continue;", "			continue;", OF_PARKED),

@@ -170,6 +170,30 @@ static void older_chunks(void **state)
 	end();
 }
 
+/* --- a heap that changes ---------------------------------------------------------------------- */
+
+static struct vm_memory changing;
+static unsigned int calls, collects_until;
+static uint64_t watched;
+static size_t watched_bytes; /* that were asked for there */
+
+static void change(int (*read)(const struct vm_memory *vm, const struct vm_span *spans,
+			       unsigned int count))
+{
+	changing = memory()->memory;
+	changing.read = read;
+	layout.threads.memory = &changing;
+}
+
+static int measuring_read(const struct vm_memory *vm, const struct vm_span *spans,
+			  unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (spans[i].address == watched)
+			watched_bytes = spans[i].len;
+	return fake_read(vm, spans, count);
+}
+
 static void hostile_chunks(void **state)
 {
 	static const struct {
@@ -198,19 +222,20 @@ static void hostile_chunks(void **state)
 		assert_non_null(of(2));
 		end();
 	}
-	/* More frames than are read of one, where there is memory for them, and where there is none. */
+	/* More frames than there is memory for: no more than the youngest ones are asked for. */
 	begin_read(21);
 	const uint64_t chunk = add_chunk(8, 0), thread = add_virtual(1, STATE_IS_PARKED, 0, chunk);
 
 	put_root(&thread, 1);
 	fake_put(memory(), chunk + CHUNK_SIZE, &(uint32_t){ 8300 }, 4);
 	fake_put(memory(), chunk + CHUNK_BOTTOM, &(uint32_t){ 8300 }, 4);
-	assert_int_equal(read_it(), 0);
-	assert_int_equal(found.items.len, 0);
-	fake_put(memory(), chunk + CHUNK_BOTTOM, &(uint32_t){ 8190 }, 4);
+	watched = chunk + CHUNK_STACK + 8 * 6;
+	watched_bytes = 0;
+	change(measuring_read);
 	assert_int_equal(read_it(), 0);
 	assert_int_equal(found.items.len, 0);
 	assert_int_equal(found.unread, 1);
+	assert_int_equal(watched_bytes, 65536);
 	end();
 }
 
@@ -260,19 +285,6 @@ static void a_part(void **state)
 	end();
 }
 
-/* --- a heap that changes ---------------------------------------------------------------------- */
-
-static struct vm_memory changing;
-static unsigned int calls, collects_until;
-
-static void change(int (*read)(const struct vm_memory *vm, const struct vm_span *spans,
-			       unsigned int count))
-{
-	changing = memory()->memory;
-	changing.read = read;
-	layout.threads.memory = &changing;
-}
-
 static int collecting_read(const struct vm_memory *vm, const struct vm_span *spans,
 			   unsigned int count)
 {
@@ -305,7 +317,6 @@ static void a_collection(void **state)
 	end();
 }
 
-static uint64_t watched;
 static unsigned int watched_reads;
 
 /* What is read at `watched` has moved while it was, the first time. */

@@ -16,7 +16,7 @@
 /* The heap may be collected while it is read. */
 #define TRIES	 64
 #define PAUSE_US 2000
-/* Words of a chunk's stack, and bytes of frames that are read of one: far more than most have. */
+/* Words of a chunk's stack, and bytes of its youngest frames, which are read: far more than most have. */
 #define MAX_WORDS	 (1U << 20)
 #define MAX_FRAME_BYTES	 65536
 #define MAX_STRING_CHARS (1U << 20)
@@ -120,9 +120,9 @@ static bool find_frames(const struct wire_chunks *c, const uint8_t *fields, uint
 	if (size > MAX_WORDS || sp > size || bottom > size || (sp < bottom && sp < 2))
 		return false;
 	/* Below the frames is what the youngest one's callee would have saved. */
-	*ret_bytes = sp < bottom ? 8 * (bottom - sp + 2) : 0;
+	*ret_bytes = sp < bottom ? MIN(8 * (bottom - sp + 2), (uint32_t)MAX_FRAME_BYTES) : 0;
 	*ret_sp = sp;
-	return *ret_bytes <= MAX_FRAME_BYTES;
+	return true;
 }
 
 static int take_chunk(const struct virtual_layout *l, struct job *j)

@@ -312,20 +312,26 @@ static inline wire_u64 frozen_tail(struct unwind_cursor *c, struct unwind_memory
 	return frozen_oop(c, tail);
 }
 
-/* In front of all chunks of the Continuation of c->frozen_at.entry, when the heap can be read. */
-static inline bool frozen_begin_at_tail(struct unwind_cursor *c, struct unwind_memory *memory)
+/* In front of all frames of the chunk at NEWEST and those behind it; 0: there is none. */
+static inline bool frozen_begin_at(struct unwind_cursor *c, wire_u64 newest)
 {
 	struct frozen_walk *f = &c->frozen_at;
 
-	if (!f->live || !c->jvm.chunks.klass_mask)
-		return false;
 	f->chunks = 0;
 	f->sp = f->end = 0;
-	f->parent = frozen_tail(c, memory);
+	f->parent = newest;
 	f->cut = 0;
 	f->skip = 0;
 	f->taken_to = 0;
-	return f->parent;
+	return newest;
+}
+
+/* The same of all chunks of the Continuation of c->frozen_at.entry, when the heap can be read. */
+static inline bool frozen_begin_at_tail(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	if (!c->frozen_at.live || !c->jvm.chunks.klass_mask)
+		return false;
+	return frozen_begin_at(c, frozen_tail(c, memory));
 }
 
 /* Into c->frozen_at the first frame of those that belong to c->frozen_at.entry. */

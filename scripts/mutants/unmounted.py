@@ -30,7 +30,7 @@ MUTANTS = [
     Mutant("unmounted: of who is back in vain nothing is noted", BOOKS, "yield_note(key->use, key->tgid, key->id, &again);", "(void)again;", OF_BOOKS),
     Mutant("unmounted: who was back is inside yet", BOOKS, "yields_count(-1);", "yields_count(0);", OF_BOOKS),
     Mutant("unmounted: who wants a lock may have left before", BOOKS, "if (key->use == WIRE_YIELD_OF_WAIT)\n", "if (true)\n", OF_BOOKS),
-    Mutant("unmounted: there is room for all", SESSION, "if (followers * WIRE_YIELDS / 2 > options->possible_cpus * WIRE_YIELDS_CPU)", "if (false)", ["test_bpf_events"]),
+    Mutant("unmounted: there is room for all", SESSION, "if (entries / 2 > held)", "if (false)", ["test_bpf_events"]),
     Mutant("unmounted: at the end nobody was noted", SESSION, "if (session->runs) {", "bss->sampling_since_ns = since_ns;\n\tif (session->runs) {", ["test_bpf_session"]),
     Mutant("unmounted: the first class alone", BOOT, "r = read_word(pages, klass + o.next, &klass);", "klass = 0;", OF_LAYOUT),
     Mutant("unmounted: JDK 23's arrays are older ones", LAYOUT, "if (release >= 23)\n", "if (release >= 99)\n", OF_LAYOUT),

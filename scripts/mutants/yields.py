@@ -70,6 +70,6 @@ MUTANTS = [
     Mutant("yields: who may be back has not come back", BOOKS, " || yield->was_back", "", ["test_capture_parked"]),
     Mutant("yields: the last ones are not counted", BOOKS, "(r == 0 || errno == ENOENT) && i < count", "r == 0 && i < count", ["test_capture_parked"]),
     Mutant("yields: nobody counts who has not come back", SPANS, '"offcpu.virtual-waiting", "",\n\t\t   u->all.threads - MIN(counted, u->all.threads)', '"offcpu.virtual-waiting", "", 0 * counted', WAITS),
-    Mutant("yields: two events share one room", LOADED, "skel->maps.yields, followers * WIRE_YIELDS", "skel->maps.yields, WIRE_YIELDS", ["test_bpf_events"]),
+    Mutant("yields: two events share one room", LOADED, "entries = followers * WIRE_YIELDS;", "entries = WIRE_YIELDS;", ["test_bpf_events"]),
     Mutant("yields: native locks follow virtual threads", KIND, "capture_event_has_waits(event) && !event->only_locks", "capture_event_has_waits(event)", ["test_event"]),
 ]

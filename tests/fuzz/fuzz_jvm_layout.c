@@ -9,12 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define assert_true(condition)    \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
-#define assert_int_equal(a, b) assert_true((a) == (b))
+/* Before fixtures. */
+#include "fuzz_asserts.h"
 
 #include "jvm/layout/jvm_blobs.h"
 #include "jvm/layout/jvm_layout_read.h"

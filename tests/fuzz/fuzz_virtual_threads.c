@@ -17,14 +17,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static uint64_t weak(uint64_t container)
-{
-	uint64_t reference = add_object(w.string_klass);
-
-	put_reference(reference + REFERENT, container);
-	return reference;
-}
-
 /* Some in no container, some in one; in places of their own, and in chains. */
 static void make_jvm(uint32_t release)
 {
@@ -40,7 +32,7 @@ static void make_jvm(uint32_t release)
 	put_place(table, 2, add_node(threads[5], 0));
 	executor = add_object(executor_klass);
 	put_reference(executor + CONTAINER_SET, add_set(table));
-	reference = weak(executor);
+	reference = add_weak(executor);
 	put_reference(registry_mirror + 16, add_set_of(&reference, 1));
 }
 

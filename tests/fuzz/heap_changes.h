@@ -12,12 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define assert_true(condition)    \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
-#define assert_int_equal(a, b) assert_true((a) == (b))
+/* Before fixtures. */
+#include "fuzz_asserts.h"
 
 #include "base/macros.h"
 #include "fake_threads.h"

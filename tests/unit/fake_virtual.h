@@ -132,6 +132,16 @@ static inline uint64_t add_set_of(const uint64_t *keys, uint32_t count)
 	return add_set(table);
 }
 
+/* A weak reference to CONTAINER; 0: that has gone. */
+static inline uint64_t add_weak(uint64_t container)
+{
+	uint64_t reference = add_object(w.string_klass);
+
+	if (container)
+		put_reference(reference + REFERENT, container);
+	return reference;
+}
+
 /* A chunk whose frames are the words from SP to CHUNK_WORDS: their number, and this one's. */
 static inline uint64_t add_chunk(uint32_t sp, uint64_t parent)
 {

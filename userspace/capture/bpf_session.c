@@ -121,17 +121,18 @@ static void session_configure_lock(struct hostprof_bpf *skel, const struct captu
 static void session_size_yields(struct hostprof_bpf *skel,
 				const struct bpf_session_options *options)
 {
-	uint32_t followers = 0;
+	uint32_t followers = 0, entries, held;
 
 	for (unsigned int i = 0; i < options->event_count; i++)
 		followers += capture_event_is_lock(&options->events[i]) ||
 			     capture_event_has_virtual_waits(&options->events[i]);
 	if (!followers)
 		return;
-	bpf_map__set_max_entries(skel->maps.yields, followers * WIRE_YIELDS);
-	if (followers * WIRE_YIELDS / 2 > options->possible_cpus * WIRE_YIELDS_CPU)
-		skel->rodata->yields_sure =
-			followers * WIRE_YIELDS - options->possible_cpus * WIRE_YIELDS_CPU;
+	entries = followers * WIRE_YIELDS;
+	held = options->possible_cpus * WIRE_YIELDS_CPU;
+	bpf_map__set_max_entries(skel->maps.yields, entries);
+	if (entries / 2 > held)
+		skel->rodata->yields_sure = entries - held;
 }
 
 static void session_configure_contention(struct hostprof_bpf *skel,

@@ -14,10 +14,7 @@ static bool enter_chunk(struct unwind_cursor *c, struct unwind_memory *memory, u
 {
 	c->frozen_at.live = 1;
 	c->frozen_at.entry = NOWHERE;
-	c->frozen_at.parent = chunk;
-	c->frozen_at.sp = c->frozen_at.end = 0;
-	c->frozen_at.chunks = 0;
-	c->frozen_at.cut = 0;
+	frozen_begin_at(c, chunk);
 	/* Nothing but what came along is of that time. */
 	c->elsewhere = 1;
 	if (!frozen_next(c, memory) || c->frozen_at.sp >= c->frozen_at.end)

@@ -72,15 +72,6 @@ static void chains(void **state)
 	end();
 }
 
-static uint64_t weak(uint64_t container)
-{
-	uint64_t reference = add_object(w.string_klass);
-
-	if (container)
-		put_reference(reference + REFERENT, container);
-	return reference;
-}
-
 static void those_of_executors(void **state)
 {
 	(void)state;
@@ -92,7 +83,8 @@ static void those_of_executors(void **state)
 	put_reference(executor + CONTAINER_SET, add_set_of(threads + 1, 2));
 	/* One of another class has something else there. */
 	put_reference(other + CONTAINER_SET, add_set_of(threads, 1));
-	const uint64_t registry[] = { weak(0), weak(other), weak(executor), weak(empty) };
+	const uint64_t registry[] = { add_weak(0), add_weak(other), add_weak(executor),
+				      add_weak(empty) };
 
 	put_root(threads, 1);
 	put_reference(registry_mirror + 16, add_set_of(registry, 4));
@@ -164,7 +156,7 @@ static void a_part(void **state)
 		uint64_t executor = add_object(executor_klass);
 
 		put_reference(executor + CONTAINER_SET, add_set(table));
-		executors[i] = weak(executor);
+		executors[i] = add_weak(executor);
 	}
 	put_reference(registry_mirror + 16, add_set_of(executors, SETS));
 	for (uint32_t draw = 0; draw < DRAWS; draw++) {

@@ -137,7 +137,7 @@ static int read_objects(const struct reader *r, const struct vm_flags *flags,
 		ret = java_objects_klass_word(&objects, r->chunk, &word);
 	if (ret < 0)
 		return ret;
-	chunks->oop_bytes = objects.narrow_oops ? 4 : WORD_BYTES;
+	chunks->oop_bytes = java_objects_reference_bytes(&objects);
 	chunks->oop_base = objects.oop_base;
 	chunks->oop_shift = objects.oop_shift;
 	chunks->klass_mask = word.mask;

@@ -53,8 +53,8 @@ static inline uint64_t virtual_reference(const struct virtual_layout *layout, co
 {
 	const struct java_objects *objects = &layout->threads.objects;
 
-	return java_objects_address(objects,
-				    virtual_field(object, offset, objects->narrow_oops ? 4 : 8));
+	return java_objects_address(
+		objects, virtual_field(object, offset, java_objects_reference_bytes(objects)));
 }
 
 /*

@@ -35,7 +35,7 @@ struct list {
 
 static size_t reference_bytes(const struct list *list)
 {
-	return list->layout->threads.objects.narrow_oops ? 4 : 8;
+	return java_objects_reference_bytes(&list->layout->threads.objects);
 }
 
 static uint64_t address_of(const struct list *list, uint64_t reference)

@@ -23,7 +23,6 @@
 
 struct reading {
 	const struct virtual_layout *layout;
-	const struct vm_memory *memory; /* borrowed */
 	const struct virtual_parked_wanted *wanted;
 	uint32_t draw; /* of virtual_list_read() */
 	struct virtual_waiters waiters;
@@ -65,7 +64,7 @@ static uint8_t *add_piece(struct job *j, uint64_t address, uint32_t bytes)
 
 static void add_way(const struct virtual_layout *l, struct job *j, struct vm_gather *g)
 {
-	size_t each = l->threads.objects.narrow_oops ? 4 : 8;
+	size_t each = java_objects_reference_bytes(&l->threads.objects);
 
 	vm_gather_add(g, j->waiter->cont + l->chunks.tail, &j->tail, each);
 	if (!j->waiter->name)
@@ -211,7 +210,7 @@ static int take_step(const struct reading *r, struct job *jobs, unsigned int cou
 	for (unsigned int i = 0; i < count; i++)
 		if (!jobs[i].result)
 			steps[step].add(r->layout, &jobs[i], &g);
-	error = vm_gather_read(&g, r->memory);
+	error = vm_gather_read(&g, r->layout->threads.memory);
 	for (unsigned int i = 0; !error && i < count; i++)
 		if (!jobs[i].result && steps[step].take)
 			jobs[i].result = steps[step].take(r->layout, &jobs[i]);
@@ -226,7 +225,8 @@ static int read_jobs(const struct reading *r, struct job *jobs, unsigned int cou
 	for (size_t i = 0; !error && i < ARRAY_SIZE(steps); i++)
 		error = take_step(r, jobs, count, (unsigned int)i);
 	if (!error)
-		error = heap_pause_look(&r->layout->threads.pause, r->memory, &pauses);
+		error = heap_pause_look(&r->layout->threads.pause, r->layout->threads.memory,
+					&pauses);
 	return !error && pauses != r->waiters.pauses ? -EAGAIN : error;
 }
 
@@ -351,7 +351,6 @@ int virtual_parked_read(const struct virtual_layout *layout,
 {
 	struct reading reading = {
 		.layout = layout,
-		.memory = layout->threads.memory,
 		.wanted = wanted,
 		.draw = (uint32_t)(clock_now_ns() * 0x9e3779b97f4a7c15ULL >> 32),
 	};

@@ -23,6 +23,12 @@ struct java_objects {
 int java_objects_read(const struct vmstructs *vs, const struct vm_flags *flags,
 		      struct java_objects *ret_objects);
 
+/* Of a reference in an object. */
+static inline uint8_t java_objects_reference_bytes(const struct java_objects *objects)
+{
+	return objects->narrow_oops ? 4 : 8;
+}
+
 /* The address that the reference with these bits means; 0: null. */
 static inline uint64_t java_objects_address(const struct java_objects *objects, uint64_t reference)
 {

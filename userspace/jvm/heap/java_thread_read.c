@@ -32,7 +32,7 @@ static void add_reference(const struct java_thread_layout *l, struct vm_gather *
 			  uint64_t *reference)
 {
 	*reference = 0;
-	vm_gather_add(g, at, reference, l->objects.narrow_oops ? 4 : 8);
+	vm_gather_add(g, at, reference, java_objects_reference_bytes(&l->objects));
 }
 
 static void add_thread(const struct java_thread_layout *l, struct job *j, struct vm_gather *g)

@@ -26,7 +26,7 @@ static struct wire_blocker make_blocker(const struct vmstructs *vs,
 		.thread_object = (uint16_t)current_thread(vs, l),
 		.field = (uint16_t)l->blocker,
 		.has_handle = l->has_handles,
-		.oop_bytes = l->objects.narrow_oops ? 4 : 8,
+		.oop_bytes = java_objects_reference_bytes(&l->objects),
 		.oop_shift = l->objects.oop_shift,
 	};
 }

@@ -6,8 +6,10 @@
 #ifndef HOSTPROF_WIRE_OFFCPU_H
 #define HOSTPROF_WIRE_OFFCPU_H
 
-/* Threads whose waits are followed at one time, as long as they live. */
-#define WIRE_OFFCPU_THREADS 32768
+/* Threads whose waits are followed at one time, as long as they live: so many times those that there are as a recording begins, from and to. */
+#define WIRE_OFFCPU_TIMES_THREADS 8
+#define WIRE_OFFCPU_LEAST_THREADS 8192
+#define WIRE_OFFCPU_MOST_THREADS  32768
 /* Places where a thread waits, of which it is known how long that takes. */
 #define WIRE_OFFCPU_SITES 4
 /* A stack is taken with a chance of 2^-halved. */

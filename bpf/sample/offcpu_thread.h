@@ -27,7 +27,7 @@ const volatile bool offcpu_keeps_sums;
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* WIRE_OFFCPU_THREADS where the event is wanted */
+	__uint(max_entries, 1); /* by WIRE_OFFCPU_TIMES_THREADS where the event is wanted */
 	__type(key, wire_u32);
 	__type(value, struct wire_offcpu);
 } offcpu_threads SEC(".maps");

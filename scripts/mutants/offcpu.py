@@ -69,7 +69,7 @@ MUTANTS = [
     Mutant("waits: more of it queued than there is", CHECK, "if (span->length_ns && span->queued_ns > span->length_ns)", "if (0)", ["test_span_check"]),
     Mutant("waits: nobody notes who is woken", EVENT_KIND, "trigger <= WIRE_TRIGGER_OFFCPU_WAKER", "trigger <= WIRE_TRIGGER_OFFCPU", ["test_event"]),
     Mutant("waits: all are wanted", LOADED, "skel->rodata->offcpu_least_ns = event->least_ns;", "", ["test_bpf_session", "test_bpf_events"]),
-    Mutant("waits: no room for threads", LOADED, "bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);", "", ["test_bpf_session", "test_bpf_events"]),
+    Mutant("waits: no room for threads", LOADED, "bpf_map__set_max_entries(skel->maps.offcpu_threads, session_offcpu_threads(options));", "", ["test_bpf_session", "test_bpf_events"]),
     Mutant("waits: the length of a recording is its weight", WRITE, "at = jfr_varint(at, s->weight / chance);\n\tat = put_fields", "at = jfr_varint(at, s->weight);\n\tat = put_fields", ["test_recording_wakers"]),
     Mutant("waits: more of it queued than it weighs", "userspace/session/pipeline_apply.c", "MIN(wait->queued_ns << wait->halved, sample->weight)", "wait->queued_ns << wait->halved", ["test_pipeline_show"]),
     Mutant("waits: what was queued is lost in a recording", WRITE, "at = jfr_varint(at, s->queued / chance);", "at = jfr_varint(at, 0);", FILE),

@@ -373,6 +373,11 @@ uint64_t rings_bytes(const struct rings *rings)
 	return bytes;
 }
 
+uint64_t rings_mapped_bytes(const struct rings *rings)
+{
+	return 2 * rings_bytes(rings);
+}
+
 void rings_drain(struct rings *rings, const struct rings_handler *handler)
 {
 	struct wire_sample sample = { .size = sizeof(sample) };

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Threads that park, as often as they say: Parks ROUNDS. Each kind has a thread, which does so ROUNDS times in a method of its name
- * and measures each time. "ready"; it begins when it reads a line. A line for each: KIND PARKS NANOSECONDS. "done". Then it stays until it
+ * and measures each time. "ready"; it begins when it reads a line. A line for each: KIND PARKS NANOSECONDS LONGEST, the longest one of them. "done". Then it stays until it
  * reads a line.
  */
 public class Parks {
@@ -27,10 +27,18 @@ public class Parks {
 	static volatile int passed, taken;
 
 	static class Job extends Thread {
-		long parks, ns;
+		long parks, ns, longest;
 
 		Job(String name) {
 			super(name);
+		}
+
+		void parkedSince(long begin) {
+			long length = System.nanoTime() - begin;
+
+			parks++;
+			ns += length;
+			longest = Math.max(longest, length);
 		}
 
 		/* Each is a wait of its own, whatever comes between. */
@@ -61,10 +69,9 @@ public class Parks {
 
 		while (!held)
 			Thread.sleep(1);
-		job.ns -= System.nanoTime();
+		long begin = System.nanoTime();
 		lock.lock();
-		job.ns += System.nanoTime();
-		job.parks++;
+		job.parkedSince(begin);
 		taken++;
 		lock.unlock();
 		while (passed == before)
@@ -73,25 +80,24 @@ public class Parks {
 
 	static void awaitCondition(Job job) throws Exception {
 		table.lock();
-		job.ns -= System.nanoTime();
+		long begin = System.nanoTime();
 		served.awaitNanos(PAUSE_NS);
-		job.ns += System.nanoTime();
-		job.parks++;
+		job.parkedSince(begin);
 		table.unlock();
 	}
 
 	static void parkForGate(Job job) throws Exception {
-		job.ns -= System.nanoTime();
+		long begin = System.nanoTime();
+
 		LockSupport.parkNanos(gate, PAUSE_NS);
-		job.ns += System.nanoTime();
-		job.parks++;
+		job.parkedSince(begin);
 	}
 
 	static void parkForNothing(Job job) throws Exception {
-		job.ns -= System.nanoTime();
+		long begin = System.nanoTime();
+
 		LockSupport.parkNanos(PAUSE_NS);
-		job.ns += System.nanoTime();
-		job.parks++;
+		job.parkedSince(begin);
 	}
 
 	/* It has been unparked before: it returns at once. */
@@ -156,7 +162,7 @@ public class Parks {
 		for (Job job : jobs) {
 			while (job.isAlive())
 				Thread.sleep(5);
-			System.out.println(job.getName() + " " + job.parks + " " + job.ns);
+			System.out.println(job.getName() + " " + job.parks + " " + job.ns + " " + job.longest);
 		}
 		System.out.println("done");
 		System.in.read();

@@ -158,12 +158,15 @@ public class Waits {
 		};
 
 		connect();
-		idle();
-		System.out.println("ready");
-		System.in.read();
 		partner(Waits::hold);
 		partner(Waits::holdLock);
 		partner(Waits::send);
+		/* What is done for the first time loads what it needs, from a disk perhaps. */
+		for (Job job : jobs)
+			job.wait.run();
+		idle();
+		System.out.println("ready");
+		System.in.read();
 		for (Job job : jobs)
 			job.start();
 		Thread.sleep(Long.parseLong(args[0]));

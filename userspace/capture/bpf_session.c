@@ -84,15 +84,24 @@ static uint32_t session_share(uint32_t host, unsigned int online_cpus, uint32_t 
 }
 
 /* Without the event nobody is followed. */
+/* A book of each takes 270 bytes, which are taken at once: nothing may be allocated with a run queue locked. */
+static uint32_t session_offcpu_threads(const struct bpf_session_options *options)
+{
+	uint64_t wanted = (uint64_t)options->threads * WIRE_OFFCPU_TIMES_THREADS;
+
+	return (uint32_t)MIN(MAX(wanted, (uint64_t)WIRE_OFFCPU_LEAST_THREADS),
+			     (uint64_t)WIRE_OFFCPU_MOST_THREADS);
+}
+
 static void session_configure_offcpu(struct hostprof_bpf *skel, const struct capture_event *event,
-				     unsigned int online_cpus)
+				     const struct bpf_session_options *options)
 {
 	uint64_t step_ns = event->is_wall ? event->period : event->least_ns;
 
 	if (!capture_event_has_waits(event))
 		return;
 	skel->rodata->offcpu_most_walks =
-		session_share(WIRE_OFFCPU_HOST_WALKS, online_cpus, WIRE_OFFCPU_LEAST_WALKS,
+		session_share(WIRE_OFFCPU_HOST_WALKS, options->online_cpus, WIRE_OFFCPU_LEAST_WALKS,
 			      WIRE_OFFCPU_MOST_WALKS);
 	skel->rodata->offcpu_least_ns = event->least_ns;
 	skel->rodata->offcpu_keeps_sums = event->is_wall;
@@ -101,7 +110,7 @@ static void session_configure_offcpu(struct hostprof_bpf *skel, const struct cap
 		skel->rodata->offcpu_step_ns = MAX(step_ns, WIRE_OFFCPU_LEAST_STEP_NS);
 		skel->rodata->offcpu_doubled = WIRE_OFFCPU_STEP_DOUBLED;
 	}
-	bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);
+	bpf_map__set_max_entries(skel->maps.offcpu_threads, session_offcpu_threads(options));
 	if (event->is_wall)
 		bpf_map__set_max_entries(skel->maps.unmounted_owed, WIRE_YIELDS);
 }
@@ -162,7 +171,7 @@ static void session_configure_events(struct hostprof_bpf *skel,
 		if (capture_event_is_jit(event))
 			skel->rodata->jit_least_ns = event->least_ns;
 		session_configure_lock(skel, event, options->online_cpus);
-		session_configure_offcpu(skel, event, options->online_cpus);
+		session_configure_offcpu(skel, event, options);
 		session_configure_contention(skel, event);
 		for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 			if (capture_event_needs(event, (enum wire_trigger)t))

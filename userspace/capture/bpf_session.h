@@ -17,6 +17,7 @@ struct bpf_session_options {
 	const struct cpu_list *cpus; /* that are sampled; NULL: all */
 	unsigned int possible_cpus;
 	unsigned int online_cpus; /* numbers up to the highest of now */
+	unsigned int threads;	  /* of the host, now */
 	int rings_fd;		  /* the array of rings, of `ring_bytes` each */
 	uint32_t ring_bytes;
 	uint32_t miss_copy_bytes; /* of a stack at most; WIRE_MISS_LEAST_COPY to _MAX_COPY */

@@ -2,7 +2,9 @@
 #include "capture/capture.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sys/epoll.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -105,6 +107,14 @@ static bool capture_wants_memory(const struct capture_options *options)
 	return capture_event_find(options->events, options->event_count, capture_event_is_malloc);
 }
 
+/* nr_threads (Linux kernel/sys.c, do_sysinfo()), of which the field holds 65,535; as many where it is not known. */
+static unsigned int capture_count_threads(void)
+{
+	struct sysinfo info;
+
+	return sysinfo(&info) < 0 ? USHRT_MAX : info.procs;
+}
+
 static int capture_load(struct capture *c, struct err *err)
 {
 	const struct capture_options *options = c->load.options;
@@ -114,6 +124,7 @@ static int capture_load(struct capture *c, struct err *err)
 		.cpus = options->cpus,
 		.possible_cpus = c->cpu_count,
 		.online_cpus = c->online_count,
+		.threads = capture_count_threads(),
 		.rings_fd = rings_array_fd(c->rings),
 		.ring_bytes = c->load.ring_bytes,
 		.miss_copy_bytes = capture_miss_copy_bytes(options, c->online_count),

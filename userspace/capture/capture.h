@@ -74,7 +74,9 @@ struct capture_stats {
 	uint64_t bpf_run_ns; /* of the sampling program, when kernel.bpf_stats_enabled */
 	uint64_t bpf_run_count;
 	uint64_t map_bytes; /* locked by all maps (fdinfo memlock) and the side-band rings */
-	unsigned int cpus;  /* that were sampled */
+	uint64_t
+		mapped_bytes; /* of which this process has mapped so much, and has it in its resident memory, too */
+	unsigned int cpus; /* that were sampled */
 	/* Time in which cpus may have run without their events (at most), and how often that was. */
 	uint64_t unobserved_ns, unobserved_times;
 	/* How often the kernel stopped events of a cpu that came too fast, and for how long, all together. */

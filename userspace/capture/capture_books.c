@@ -283,10 +283,12 @@ void capture_get_stats(const struct capture *c, struct capture_stats *ret_stats)
 	books_add_missed(c, &stats);
 	bpf_session_run_stats(c->session, &stats.bpf_run_ns, &stats.bpf_run_count);
 	stats.map_bytes = bpf_session_map_bytes(c->session) + rings_bytes(c->rings);
+	stats.mapped_bytes = capture_tables_bytes(c) + rings_mapped_bytes(c->rings);
 	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++) {
 		if (!c->cpus[cpu].sideband)
 			continue;
 		stats.map_bytes += sideband_bytes(c->cpus[cpu].sideband);
+		stats.mapped_bytes += sideband_bytes(c->cpus[cpu].sideband);
 		stats.cpus += !c->event_options.cpus || cpu_list_has(c->event_options.cpus, cpu);
 	}
 	*ret_stats = stats;

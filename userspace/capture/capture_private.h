@@ -75,6 +75,9 @@ struct capture {
 	struct capture_mapping blocks, rules, ranges; /* owned */
 };
 
+/* What of the maps is mapped here for the unwind tables. */
+uint64_t capture_tables_bytes(const struct capture *c);
+
 /* Count the cpus, of which those that are online are known, and make c->cpus. */
 int capture_count_cpus(struct capture *c, struct err *err);
 /* Rings and side-band of all cpus that were online. */

@@ -40,6 +40,11 @@ void capture_unmap_tables(struct capture *c)
 	}
 }
 
+uint64_t capture_tables_bytes(const struct capture *c)
+{
+	return c->blocks.bytes + c->rules.bytes + c->ranges.bytes;
+}
+
 void capture_get_tables(const struct capture *c, struct capture_tables *ret_tables)
 {
 	*ret_tables = (struct capture_tables){

@@ -30,11 +30,9 @@ void memory_plan_begin(struct memory_plan *plan, uint64_t limit_bytes)
 	plan->known_bytes = plan->limit_bytes / 64;
 }
 
-void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes)
+void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes, uint64_t mapped_bytes)
 {
-	/* Pages of maps that are mapped here are ours once more, those of rings, mapped twice, again. */
-	uint64_t maps = 2 * map_bytes + plan->rings_bytes;
-	uint64_t taken = maps + MIN(OWN_BYTES, plan->limit_bytes / 3);
+	uint64_t taken = map_bytes + mapped_bytes + MIN(OWN_BYTES, plan->limit_bytes / 3);
 	uint64_t left = plan->limit_bytes > taken ? plan->limit_bytes - taken : 0;
 
 	/* Of a shortage there is always this much: a guard gives it up again. */

@@ -40,8 +40,8 @@ struct memory_plan {
 
 /* LIMIT_BYTES 0: the default. */
 void memory_plan_begin(struct memory_plan *plan, uint64_t limit_bytes);
-/* The maps are open and take MAP_BYTES. */
-void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes);
+/* The maps are open and take MAP_BYTES, and MAPPED_BYTES of them once more here (struct capture_stats). */
+void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes, uint64_t mapped_bytes);
 
 /* Watches that the sum stays below the limit. */
 struct memory_guard {

@@ -61,7 +61,7 @@ static void share_memory(struct pipeline *pipeline, const struct memory_plan *pl
 	capture_get_stats(pipeline->capture, &stats);
 	pipeline->plan = *plan;
 	pipeline->plan.follows_objects = live;
-	memory_plan_share(&pipeline->plan, stats.map_bytes);
+	memory_plan_share(&pipeline->plan, stats.map_bytes, stats.mapped_bytes);
 	memory_guard_init(&pipeline->guard, plan->limit_bytes, stats.map_bytes);
 	/* In the first moments there is most to be held. */
 	look_for_room(pipeline, clock_now_ns());

@@ -43,7 +43,7 @@ static void programs_of_triggers(void **state)
 	(void)state;
 	strbuf_addch(&f.log, '\n');
 	session = opened(&options);
-	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
+	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_LEAST_THREADS);
 	expect_line("lock_owners: %d entries\n", WIRE_LOCK_WAITS);
 	/* Of two events that follow virtual threads. */
 	expect_line("yields: %d entries\n", 2 * WIRE_YIELDS);
@@ -106,6 +106,27 @@ static void walks_of_a_host(void **state)
 	}
 }
 
+/* Eight times those that there are, so that a host may grow. */
+static void books_of_a_host(void **state)
+{
+	static const struct capture_event event = { .trigger = WIRE_TRIGGER_OFFCPU };
+
+	static const struct {
+		unsigned int threads, books;
+	} rows[] = { { 1, 8192 },     { 1024, 8192 },  { 1300, 10400 },
+		     { 4096, 32768 }, { 4097, 32768 }, { UINT_MAX, 32768 } };
+	struct bpf_session_options options = usual(&event, 1);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		options.threads = rows[i].threads;
+		strbuf_reset(&f.log);
+		strbuf_addch(&f.log, '\n');
+		bpf_session_free(opened(&options));
+		expect_line("offcpu_threads: %u entries\n", rows[i].books);
+	}
+}
+
 static void parks_of_a_host(void **state)
 {
 	static const struct capture_event event = { .trigger = WIRE_TRIGGER_LOCK_AGENT };
@@ -157,7 +178,7 @@ static void programs_of_wall(void **state)
 	(void)state;
 	strbuf_addch(&f.log, '\n');
 	session = opened(&options);
-	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
+	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_LEAST_THREADS);
 	expect_line("yields: %d entries\n", WIRE_YIELDS);
 	expect_line("unmounted_owed: %d entries\n", WIRE_YIELDS);
 	expect_line(
@@ -251,6 +272,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(programs_of_triggers, set_up),
 		cmocka_unit_test_setup(walks_of_a_host, set_up),
+		cmocka_unit_test_setup(books_of_a_host, set_up),
 		cmocka_unit_test_setup(parks_of_a_host, set_up),
 		cmocka_unit_test_setup(programs_of_native_locks, set_up),
 		cmocka_unit_test_setup(programs_of_wall, set_up),

@@ -49,6 +49,7 @@ static void the_usual_settings(void **state)
 	assert_int_equal(f.session.event_count, 1);
 	assert_int_equal(f.session.possible_cpus, CPUS);
 	assert_int_equal(f.session.online_cpus, 3); /* 0 and 2 are */
+	assert_true(f.session.threads >= 1);
 	assert_int_equal(f.session.rings_fd, RINGS_FD);
 	assert_int_equal(f.session.ring_bytes, f.ring_bytes);
 	assert_memory_equal(f.session.events, &f.event, sizeof(f.event));
@@ -352,7 +353,9 @@ static void losses_are_told_once(void **state)
 
 static void figures_are_sums_over_cpus(void **state)
 {
+	struct capture_tables tables;
 	struct capture_stats stats;
+	uint64_t table_bytes;
 
 	(void)state;
 	open_capture();
@@ -365,6 +368,11 @@ static void figures_are_sums_over_cpus(void **state)
 	assert_int_equal(stats.bpf_run_count, 7);
 	assert_int_equal(stats.cpus, 2);
 	assert_int_equal(stats.map_bytes, MAP_BYTES + 2 * 100 + 2 * 10);
+	capture_get_tables(f.capture, &tables);
+	table_bytes = tables.block_count * sizeof(*tables.blocks) +
+		      tables.rule_count * sizeof(*tables.rules) +
+		      tables.range_count * sizeof(*tables.ranges);
+	assert_int_equal(stats.mapped_bytes, table_bytes + 2 * 2 * 100 + 2 * 10);
 }
 
 /* What the kernel did not run a program for is lost, too; nobody knows whose it was. */

@@ -189,6 +189,7 @@ static void each_cpu_its_own(void **state)
 	assert_int_equal(kernel.updates, 3);
 	expect_rings_of_cpus();
 	assert_int_equal(rings_bytes(rings), 3 * (BYTES + 1));
+	assert_int_equal(rings_mapped_bytes(rings), 3 * 2 * BYTES);
 	assert_int_equal(fcntl(rings_fd(rings), F_GETFD), FD_CLOEXEC);
 }
 

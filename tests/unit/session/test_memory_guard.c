@@ -191,14 +191,14 @@ static void shares_of_a_shortage(void **state)
 	memset(&plan, 0xee, sizeof(plan));
 	memory_plan_begin(&plan, 24 * mb);
 	assert_int_equal(plan.parse_bytes, 0);
-	memory_plan_share(&plan, 100 * mb);
+	memory_plan_share(&plan, 50 * mb, 50 * mb);
 	assert_int_equal(plan.parse_bytes, 3 * mb * 40 / 100);
 	assert_int_equal(plan.symbol_bytes, 3 * mb * 30 / 100);
 	assert_int_equal(plan.queue_bytes, 3 * mb * 15 / 100);
 	assert_int_equal(plan.file_bytes, 3 * mb * 10 / 100);
 	/* Of a small limit the program's own part is a third. */
-	memory_plan_share(&plan, mb);
-	assert_int_equal(plan.parse_bytes, (24 - 8 - 2 - 2) * mb * 40 / 100);
+	memory_plan_share(&plan, mb, 3 * mb);
+	assert_int_equal(plan.parse_bytes, (24 - 8 - 1 - 3) * mb * 40 / 100);
 }
 
 /* What was freed goes back when there is a 128th more than after the last time, not at each look. */

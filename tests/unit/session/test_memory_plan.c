@@ -26,9 +26,9 @@ static void test_shares_fit(void **state)
 
 		memory_plan_begin(&plan, limits[i]);
 		maps = plan.table_bytes + plan.rings_bytes;
-		memory_plan_share(&plan, maps);
+		memory_plan_share(&plan, maps, plan.table_bytes + 2 * plan.rings_bytes);
 		assert_int_equal(plan.limit_bytes, limits[i]);
-		/* resident memory counts the maps once more, rings twice more */
+		/* resident memory counts what is mapped once more, rings twice */
 		assert_true(sum(&plan) + 2 * maps + plan.rings_bytes < limits[i]);
 		assert_true(plan.table_bytes >= 4 * MB);
 		assert_true(plan.queue_bytes >= MB / 2);
@@ -46,12 +46,12 @@ static void test_default(void **state)
 	memory_plan_begin(&plan, 120 * MB);
 	assert_int_equal(plan.table_bytes, 12 * MB);
 	assert_int_equal(plan.rings_bytes, 10 * MB);
-	/* 28 MB are the program's own, twice 7 the maps', the rings' once more. */
-	memory_plan_share(&plan, 7 * MB);
-	assert_int_equal(plan.parse_bytes, (120 - 28 - 14 - 10) * MB * 40 / 100);
-	assert_int_equal(plan.symbol_bytes, (120 - 28 - 14 - 10) * MB * 30 / 100);
-	assert_int_equal(plan.queue_bytes, (120 - 28 - 14 - 10) * MB * 15 / 100);
-	assert_int_equal(plan.file_bytes, (120 - 28 - 14 - 10) * MB * 10 / 100);
+	/* 28 MB are the program's own, 7 the maps', of which 17 are mapped: rings twice. */
+	memory_plan_share(&plan, 7 * MB, 17 * MB);
+	assert_int_equal(plan.parse_bytes, (120 - 28 - 7 - 17) * MB * 40 / 100);
+	assert_int_equal(plan.symbol_bytes, (120 - 28 - 7 - 17) * MB * 30 / 100);
+	assert_int_equal(plan.queue_bytes, (120 - 28 - 7 - 17) * MB * 15 / 100);
+	assert_int_equal(plan.file_bytes, (120 - 28 - 7 - 17) * MB * 10 / 100);
 }
 
 /* Objects that are followed have a fifth of what all others share, and no more than they can use. */
@@ -61,17 +61,17 @@ static void test_followed_objects(void **state)
 
 	(void)state;
 	memory_plan_begin(&plan, 120 * MB);
-	memory_plan_share(&plan, 7 * MB);
+	memory_plan_share(&plan, 7 * MB, 17 * MB);
 	assert_int_equal(plan.object_bytes, 0);
 	plan.follows_objects = true;
-	memory_plan_share(&plan, 24 * MB);
-	/* 120 - 28 - 48 - 10 = 34 MB are left. */
+	memory_plan_share(&plan, 24 * MB, 34 * MB);
+	/* 120 - 28 - 24 - 34 = 34 MB are left. */
 	assert_int_equal(plan.object_bytes, 34 * MB / 5);
 	assert_int_equal(plan.parse_bytes, (34 * MB - 34 * MB / 5) * 40 / 100);
 	assert_int_equal(plan.queue_bytes, (34 * MB - 34 * MB / 5) * 15 / 100);
 	memory_plan_begin(&plan, 1024 * MB);
 	plan.follows_objects = true;
-	memory_plan_share(&plan, 24 * MB);
+	memory_plan_share(&plan, 24 * MB, 34 * MB);
 	assert_int_equal(plan.object_bytes, 8 * MB);
 }
 
@@ -82,7 +82,7 @@ static void test_maps_too_large(void **state)
 
 	(void)state;
 	memory_plan_begin(&plan, 48 * MB);
-	memory_plan_share(&plan, 60 * MB);
+	memory_plan_share(&plan, 60 * MB, 0);
 	assert_true(plan.queue_bytes > 0 && plan.symbol_bytes > 0 && plan.file_bytes > 0);
 	assert_true(sum(&plan) <= 6 * MB);
 }

@@ -21,6 +21,7 @@ static void what_is_opened(void **state)
 	char expected[256];
 
 	f->capture->stats.map_bytes = 10 << 20;
+	f->capture->stats.mapped_bytes = 30 << 20;
 	f->pipeline_options.attach = true;
 	memset(&f->pipeline, 0xee, sizeof(f->pipeline)); /* what was there does not matter */
 	open_pipeline(f);
@@ -36,6 +37,8 @@ static void what_is_opened(void **state)
 	assert_memory_equal(noted(), expected, strlen(expected));
 	assert_int_equal(f->pipeline.guard.map_bytes, 10 << 20);
 	assert_int_equal(f->pipeline.guard.limit_bytes, MEMORY_DEFAULT_LIMIT_BYTES);
+	/* 128 - 28 - 10 - 30 = 60 MB are left. */
+	assert_int_equal(f->pipeline.plan.queue_bytes, (60ULL << 20) * 15 / 100);
 }
 
 static void a_turn(void **state)

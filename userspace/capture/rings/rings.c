@@ -177,6 +177,16 @@ uint64_t rings_bytes(const struct rings *rings)
 	return bytes;
 }
 
+uint64_t rings_mapped_bytes(const struct rings *rings)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned int cpu = 0; cpu < rings->size; cpu++)
+		if (rings->fds[cpu] >= 0)
+			bytes += 2ULL * rings->ring_bytes;
+	return bytes;
+}
+
 static void rings_record(const void *record, size_t len, void *data)
 {
 	rings_deliver(data, record, len);

@@ -47,6 +47,8 @@ int rings_fd(const struct rings *rings);
 int rings_edge_fd(const struct rings *rings);
 void rings_taker_waits(struct rings *rings, bool waits);
 uint64_t rings_bytes(const struct rings *rings);
+/* What of them is mapped here: their data twice, one behind the other, so that a record at the end goes on. */
+uint64_t rings_mapped_bytes(const struct rings *rings);
 
 /* Deliver every record by what it is; of one ring in the order in which they came. */
 void rings_drain(struct rings *rings, const struct rings_handler *handler);

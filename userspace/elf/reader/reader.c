@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "elf/demangle.h"
 #include "elf/reader/reader.h"
 
 #include <pthread.h>
@@ -7,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/budget/patience.h"
+#include "base/cache/thread_scratch.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hmap.h"
-#include "elf/demangle.h"
 #include "elf/reader/reader_pool.h"
 #include "elf/reader/reader_sound.h"
 #include "wall/lane.h"
@@ -316,33 +317,30 @@ bool reader_may_demangle(const char *name)
 
 char *reader_demangle(const char *name, uint64_t owner, bool *ret_cpp, bool *ret_late)
 {
-	static __thread union {
-		struct reader_name name;
-		char bytes[sizeof(struct reader_name) + DEMANGLE_MAX_NAME + 1];
-	} answer;
-
+	static struct thread_scratch scratch;
+	struct reader_name *answer = thread_scratch_get(&scratch, READER_NAME_BYTES);
 	size_t len = strnlen(name, DEMANGLE_MAX_MANGLED + 1);
 	const struct reader_ask ask = { .op = READER_DEMANGLE,
 					.fd = -1,
 					.owner = owner,
 					.data = name,
 					.data_len = len + 1,
-					.answer = &answer,
-					.answer_len = sizeof(answer.bytes) };
+					.answer = answer,
+					.answer_len = READER_NAME_BYTES };
 	struct err err;
 	int64_t r;
 
 	*ret_cpp = *ret_late = false;
 	if (!reader_may_demangle(name) || len > DEMANGLE_MAX_MANGLED)
 		return NULL;
-	answer.name.text[0] = '\0';
+	answer->text[0] = '\0';
 	r = reader_call(&ask, &err);
 	*ret_late = reader_has_gone(r);
-	answer.bytes[sizeof(answer.bytes) - 1] = '\0';
-	if (r < 0 || !answer.name.text[0])
+	((char *)answer)[READER_NAME_BYTES - 1] = '\0';
+	if (r < 0 || !answer->text[0])
 		return NULL;
-	*ret_cpp = answer.name.cpp != 0;
-	return xstrdup(answer.name.text);
+	*ret_cpp = answer->cpp != 0;
+	return xstrdup(answer->text);
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */

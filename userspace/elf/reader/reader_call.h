@@ -12,6 +12,7 @@
 
 #include "elf/cfi/cfi_rows.h"
 #include "elf/debug/debug_link.h"
+#include "elf/demangle.h"
 #include "elf/elf_file.h"
 #include "elf/elf_limits.h"
 #include "elf/far_symbols.h"
@@ -75,6 +76,9 @@ struct reader_name {
 	uint32_t cpp;
 	char text[]; /* "": it is not mangled */
 };
+
+/* The longest one, with its end. */
+#define READER_NAME_BYTES (sizeof(struct reader_name) + DEMANGLE_MAX_NAME + 1)
 
 #define READER_MAX_SEGMENTS ELF_MAX_SEGMENTS
 

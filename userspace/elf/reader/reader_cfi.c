@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cache/thread_scratch.h"
 #include "elf/reader/reader_sound.h"
 
 /* What is believed that a file takes; those that take the most are closed first. */
@@ -178,24 +179,26 @@ static bool page_is_sound(const struct reader_cfi_page *page, int64_t len)
 int reader_cfi_page(struct reader_cfi *cfi, uint64_t address, struct cfi_rows *rows,
 		    struct err *err)
 {
-	static __thread struct reader_cfi_page page;
+	static struct thread_scratch scratch;
 	struct reader_ask ask = ask_for(cfi, READER_CFI_PAGE);
+	struct reader_cfi_page *page;
 	int64_t r;
 
 	if (cfi->own)
 		return cfi_file_page(cfi->own, address, rows, err);
 	ask.offset = address;
-	ask.answer = &page;
-	ask.answer_len = sizeof(page);
+	page = thread_scratch_get(&scratch, sizeof(*page));
+	ask.answer = page;
+	ask.answer_len = sizeof(*page);
 	r = reader_call(&ask, err);
 	if (r < 0)
 		return (int)r;
-	if (!page_is_sound(&page, r))
+	if (!page_is_sound(page, r))
 		return reader_not_sound(err);
-	cfi->bytes = MIN(page.bytes, MAX_BYTES);
+	cfi->bytes = MIN(page->bytes, MAX_BYTES);
 	rows->v.len = 0;
-	vec_reserve(&rows->v, page.rows);
-	memcpy(rows->v.items, page.row, page.rows * sizeof(page.row[0]));
-	rows->v.len = page.rows;
+	vec_reserve(&rows->v, page->rows);
+	memcpy(rows->v.items, page->row, page->rows * sizeof(page->row[0]));
+	rows->v.len = page->rows;
 	return 0;
 }

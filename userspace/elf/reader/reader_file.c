@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "elf/demangle.h"
+#include "base/cache/thread_scratch.h"
 #include "elf/reader/reader_sound.h"
 
 /* Somebody may have ended the first reader; these questions come again with the next process. */
@@ -152,25 +152,22 @@ int reader_go_frames(int fd, uint64_t owner, const struct go_place *place, uint6
 char *reader_far_name(int fd, uint64_t owner, uint64_t offset, uint64_t len, bool *ret_cpp,
 		      bool *ret_late)
 {
-	static __thread union {
-		struct reader_name name;
-		char bytes[sizeof(struct reader_name) + DEMANGLE_MAX_NAME + 1];
-	} answer;
-
+	static struct thread_scratch scratch;
+	struct reader_name *name = thread_scratch_get(&scratch, READER_NAME_BYTES);
 	const struct reader_ask ask = { .op = READER_FAR_NAME,
 					.fd = fd,
 					.owner = owner,
 					.offset = offset,
 					.len = len,
-					.answer = &answer,
-					.answer_len = sizeof(answer.bytes) };
+					.answer = name,
+					.answer_len = READER_NAME_BYTES };
 	struct err err;
 	int64_t r;
 
-	answer.name.text[0] = '\0';
+	name->text[0] = '\0';
 	r = reader_call(&ask, &err);
 	*ret_late = reader_has_gone(r);
-	answer.bytes[sizeof(answer.bytes) - 1] = '\0';
-	*ret_cpp = answer.name.cpp != 0;
-	return r < 0 || !answer.name.text[0] ? NULL : xstrdup(answer.name.text);
+	((char *)name)[READER_NAME_BYTES - 1] = '\0';
+	*ret_cpp = name->cpp != 0;
+	return r < 0 || !name->text[0] ? NULL : xstrdup(name->text);
 }

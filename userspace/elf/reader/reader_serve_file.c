@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cache/thread_scratch.h"
 #include "base/strbuf.h"
 #include "elf/infer/infer_entry.h"
 #include "elf/reader/reader_call.h"
@@ -77,16 +78,17 @@ static void look_for_symbols(struct elf_file *file, struct search *search)
 
 static int64_t find(struct wall_call *call, struct elf_file *file)
 {
-	static __thread struct search search;
+	static struct thread_scratch scratch;
+	struct search *search = thread_scratch_get(&scratch, sizeof(*search));
 	size_t bytes;
 
-	take_names(call, &search);
+	take_names(call, search);
 	if (call->count == READER_FIND_FUNCTION)
-		elf_file_for_each_function(file, note_function, &search);
+		elf_file_for_each_function(file, note_function, search);
 	else
-		look_for_symbols(file, &search);
-	bytes = search.count * sizeof(search.addresses[0]);
-	memcpy(call->data, search.addresses, bytes);
+		look_for_symbols(file, search);
+	bytes = search->count * sizeof(search->addresses[0]);
+	memcpy(call->data, search->addresses, bytes);
 	return (int64_t)bytes;
 }
 
@@ -149,18 +151,19 @@ static void find_probe(struct elf_file *file, int fd, struct reader_function *fu
 
 static int64_t tell_functions(struct wall_call *call, int fd, struct elf_file *file)
 {
-	static __thread struct function_search search;
+	static struct thread_scratch scratch;
+	struct function_search *search = thread_scratch_get(&scratch, sizeof(*search));
 	size_t bytes;
 
-	take_names(call, &search.names);
-	for (unsigned int i = 0; i < search.names.count; i++)
-		search.functions[i] = (struct reader_function){ READER_NOT_THERE, 0, 0, 0 };
-	elf_file_for_each_table_symbol(file, note_exact, &search);
-	for (unsigned int i = 0; i < search.names.count; i++)
-		if (search.functions[i].rank)
-			find_probe(file, fd, &search.functions[i]);
-	bytes = search.names.count * sizeof(search.functions[0]);
-	memcpy(call->data, search.functions, bytes);
+	take_names(call, &search->names);
+	for (unsigned int i = 0; i < search->names.count; i++)
+		search->functions[i] = (struct reader_function){ READER_NOT_THERE, 0, 0, 0 };
+	elf_file_for_each_table_symbol(file, note_exact, search);
+	for (unsigned int i = 0; i < search->names.count; i++)
+		if (search->functions[i].rank)
+			find_probe(file, fd, &search->functions[i]);
+	bytes = search->names.count * sizeof(search->functions[0]);
+	memcpy(call->data, search->functions, bytes);
 	return (int64_t)bytes;
 }
 

@@ -137,21 +137,20 @@ static int64_t take_records(struct reader_perf_map *answer, const struct dump_pi
 
 int64_t reader_serve_jit_dump(struct wall_call *call, int fd)
 {
-	static __thread struct reader_perf_map found;
-	static __thread char text[READER_MAP_BYTES];
-	struct dump_piece piece = { .bytes = text };
+	struct reader_map_room *room = reader_map_room();
+	struct dump_piece piece = { .bytes = room->text };
 	struct stat st;
 	ssize_t n;
 	int64_t r;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	n = pread(fd, text, MIN(call->len, sizeof(text)), (off_t)call->offset);
+	n = pread(fd, room->text, MIN(call->len, sizeof(room->text)), (off_t)call->offset);
 	if (n < 0)
 		return -errno;
 	piece.len = (uint64_t)n;
 	piece.left = (uint64_t)st.st_size - MIN((uint64_t)st.st_size, call->offset);
 	piece.left = MAX(MIN(piece.left, call->len), piece.len);
-	r = take_records(&found, &piece, call->offset == 0);
-	return r < 0 ? r : reader_map_answer(call, &found);
+	r = take_records(&room->found, &piece, call->offset == 0);
+	return r < 0 ? r : reader_map_answer(call, &room->found);
 }

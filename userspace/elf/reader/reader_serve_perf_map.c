@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cache/thread_scratch.h"
 #include "base/macros.h"
 #include "base/text/text_cursor.h"
 #include "elf/reader/reader_call.h"
@@ -80,14 +81,20 @@ int64_t reader_map_answer(struct wall_call *call, const struct reader_perf_map *
 	return (int64_t)(head + answer->text_bytes);
 }
 
+struct reader_map_room *reader_map_room(void)
+{
+	static struct thread_scratch scratch;
+
+	return thread_scratch_get(&scratch, sizeof(struct reader_map_room));
+}
+
 int64_t reader_serve_perf_map(struct wall_call *call, int fd)
 {
-	static __thread struct reader_perf_map found;
-	static __thread char text[READER_MAP_BYTES];
-	ssize_t n = pread(fd, text, MIN(call->len, sizeof(text)), (off_t)call->offset);
+	struct reader_map_room *room = reader_map_room();
+	ssize_t n = pread(fd, room->text, MIN(call->len, sizeof(room->text)), (off_t)call->offset);
 
 	if (n < 0)
 		return -errno;
-	take_lines(&found, text, (size_t)n);
-	return reader_map_answer(call, &found);
+	take_lines(&room->found, room->text, (size_t)n);
+	return reader_map_answer(call, &room->found);
 }

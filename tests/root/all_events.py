@@ -27,8 +27,10 @@ KINDS = {"waiter": ("lock", "Mixed$Gate", 0.9, 1.05), "parker": ("lock", "Mixed$
 MISSED = 2
 # Of bytes of all JVMs together, some thousand samples: four deviations.
 BYTES_WITHIN = 0.1
-# Of the CPU time by /proc, in ticks of 10 ms.
+# Of the CPU time by /proc, of all JVMs together. A thread's weights are as old as its last sample, some 10 ms of its own time, so that each thread
+# of a JVM may have so much more or less: four deviations of that.
 CPU_WITHIN = 0.05
+THREAD_WITHIN = 4 * 0.0101
 
 
 def install():
@@ -102,10 +104,16 @@ def judge_bytes(jvms, profiles):
 
 
 def judge_cpu(jvms, seconds, profiles):
+    sums = 0
     for version, jvm in jvms:
-        ns = total(of_pid(profiles["cpu"][1], jvm.pid))
-        print(f"# JDK {version}, {jvm.pid}: CPU {ns / 1e9:.2f} s, {seconds[jvm.pid]:.2f} by /proc")
-        expect(abs(ns / 1e9 - seconds[jvm.pid]) <= CPU_WITHIN * seconds[jvm.pid] + 0.1, f"CPU time of JVM {jvm.pid}")
+        lines = of_pid(profiles["cpu"][1], jvm.pid)
+        came, threads = total(lines) / 1e9, len(os.listdir(f"/proc/{jvm.pid}/task"))
+        sums += came
+        print(f"# JDK {version}, {jvm.pid}: CPU {came:.2f} s of {threads} threads, {seconds[jvm.pid]:.2f} by /proc")
+        expect(abs(came - seconds[jvm.pid]) <= THREAD_WITHIN * threads ** 0.5, f"CPU time of JVM {jvm.pid}")
+    known = sum(seconds[jvm.pid] for _, jvm in jvms)
+    print(f"# CPU of all JVMs: {100 * (sums / known - 1):+.2f} % of {known:.2f} s")
+    expect_between(sums / known, 1 - CPU_WITHIN, 1 + CPU_WITHIN, "CPU time of all JVMs")
 
 
 def judge_database(profiles):

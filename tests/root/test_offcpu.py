@@ -23,7 +23,8 @@ JAVA = {"sleep": ("sleep", "java.lang.Thread.sleep"), "park": ("park", "java.uti
         "socketRead": (None, "java.io.DataInputStream.readByte")}
 # JDK 8 to 12 call recv(), later ones poll() before read().
 SOCKET_REASONS = ("socket read", "poll")
-QUEUED = "[run queue]"
+QUEUED, SAFEPOINT = "[run queue]", "[safepoint]"
+MOST_STANDING = 0.01
 # Where they tell of their lives: what comes behind is their end.
 LIVES = {"job_run", "Waits$Job.run"}
 # They switch often beside others: a switch that the kernel does not report is neither on nor off the cpus.
@@ -169,13 +170,17 @@ def check_java(version):
         expect_between(total(of_kind) / total(own), 0.97, 1, f"share of Waits.{kind}()")
         reasons = reasons_of(line for line in of_kind if method in line.frames and line not in loading)
         reasons.pop(QUEUED, None)
+        # Who comes back while the JVM has all threads stand waits for that, too.
+        stands = reasons.pop(SAFEPOINT, 0)
+        expect(stands <= MOST_STANDING * total(own), f"{kind}: {stands / 1e6:.1f} ms of safepoints")
         wanted = SOCKET_REASONS if reason is None else (reason,)
         wrong = {name: ns for name, ns in reasons.items() if name[1:-1] not in wanted}
         for line in of_kind:
             line.frames[-1] in {f"[{name[1:-1]}]" for name in wrong} and print(f"#   {line}", flush=True)
         expect(sum(wrong.values()) <= 0.001 * sum(reasons.values()), f"{kind}: {dict(reasons)}")
         expect(total(loading) <= MOST_LOADING * total(own), f"{kind}: {total(loading) / 1e6:.1f} ms while something is loaded")
-        print(f"# JDK {version}, {kind}: {total(own) / 1e6:.0f} ms, {total(loading) / 1e6:.1f} ms of them while something is loaded", flush=True)
+        print(f"# JDK {version}, {kind}: {total(own) / 1e6:.0f} ms, {total(loading) / 1e6:.1f} ms of them while something is loaded, "
+              f"{stands / 1e6:.1f} at safepoints", flush=True)
         stray = [line for line in counts if line.thread.startswith(f"[{kind} tid=") and line.frames[0].startswith("[unwind")]
         expect_equal(stray, [], f"stacks of {kind} that are not whole")
     check_lives(version)

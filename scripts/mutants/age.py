@@ -12,6 +12,7 @@ SYMBOLIZER = "userspace/symbolize/symbolizer.c"
 
 STABLE = "userspace/recording/write_stable.c"
 SYMBOLS = "userspace/elf/symbols.c"
+SCRATCH = "userspace/base/cache/thread_scratch.c"
 
 IMAGES = ["test_image_room"]
 KEYS = ["test_write_stable"]
@@ -54,6 +55,12 @@ MUTANTS = [
     Mutant("age: tables of a chunk have no limit", "userspace/recording/write.c", "writer->table_bytes >= CHUNK_TABLE_BYTES ||", "", ["test_recording_times"]),
     Mutant("age: holes stay", "userspace/session/memory_plan.c", "resident <= guard->tidy_bytes + guard->limit_bytes / 128", "true", ["test_memory_guard"]),
     Mutant("age: each look for holes pays for all", "userspace/session/memory_plan.c", "	guard->tidy_bytes = resident_bytes(guard);\n", "", ["test_memory_guard"]),
+    Mutant("share: what is mapped is not counted", "userspace/session/memory_plan.c", "map_bytes + mapped_bytes + MIN(", "map_bytes + 0 * mapped_bytes + MIN(", ["test_memory_plan", "test_pipeline_calls"]),
+    Mutant("share: rings are mapped once", "userspace/capture/rings/rings.c", "bytes += 2ULL * rings->ring_bytes;", "bytes += rings->ring_bytes;", ["test_rings"]),
+    Mutant("share: tables are not mapped", "userspace/capture/capture_books.c", "capture_tables_bytes(c) + rings_mapped", "rings_mapped", ["test_capture"]),
+    Mutant("scratch: another one each time", SCRATCH, "	if (memory)\n		return memory;\n", "", ["test_thread_scratch"]),
+    Mutant("scratch: all places have one", SCRATCH, "pthread_getspecific(key)", "pthread_getspecific(0 * key)", ["test_thread_scratch"]),
+    Mutant("scratch: as it comes", SCRATCH, "memory = xcalloc(1, bytes);", "memory = xmalloc(bytes);", ["test_thread_scratch"]),
     Mutant("age: keys of threads stay for ever", STABLE, "if (table_bytes(table) <= JFR_STABLE_BYTES)", "if (1)", KEYS),
     Mutant("age: keys are counted by names", STABLE, "return table->names.bytes +", "return", KEYS),
     Mutant("age: keys of the last chunk go", STABLE, "if (bytes > KEPT_BYTES && ages[kept].used != table->chunks)", "if (bytes > KEPT_BYTES)", KEYS),

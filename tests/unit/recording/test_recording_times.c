@@ -439,7 +439,7 @@ static void rotation_by_tables(void **state)
 			profile_string(&p, name);
 		}
 		assert_int_equal(recording_writer_flush(writer, &p, &err), 0);
-		assert_true(number < 20000);
+		assert_true(number < 12000); /* 16 MB of a recording would be more */
 	}
 	assert_true(profile_table_bytes(&p) >= 10 << 20);
 	assert_true(number > 7000); /* the kilobyte of each, and what finds it */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elf/demangle.h"
 #include "elf/reader/reader.h"
 
 #include <pthread.h>
@@ -12,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hmap.h"
+#include "elf/demangle.h"
 #include "elf/reader/reader_pool.h"
 #include "elf/reader/reader_sound.h"
 #include "wall/lane.h"

@@ -28,7 +28,7 @@
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 /* A clock's tick, a counter's overflow, or a breakpoint. */
-SEC("perf_event")
+SEC("?perf_event")
 
 int sample(struct bpf_perf_event_data *ctx)
 {

@@ -17,6 +17,8 @@ SAMPLE = "userspace/capture/rings/sample_check.c"
 UPROBE = "userspace/capture/probes/uprobe.c"
 PROBE_PMU = "userspace/capture/probes/probe_pmu.c"
 TRACEPOINT = "userspace/capture/probes/tracepoint.c"
+LOADS = "userspace/capture/kernel/program_loads.c"
+BESIDE = ["test_program_loads"]
 LOADED = "userspace/capture/bpf_session.c"
 TYPES = "userspace/capture/kernel/kernel_types.c"
 CUT = ["test_kernel_types"]
@@ -289,4 +291,20 @@ HOTPLUG = [
            "!is_counter(&options->events[one->event]) ||", "", ["test_perf_events"]),
 ]
 
-MUTANTS = HOTPLUG + TASKS + WEIGHTS + PERF + PUMPS + ALL_CPUS + SIDE + PROBES
+LOADING = [
+    Mutant("loads: libbpf loads what is loaded beside it", LOADS, "return bpf_program__set_insns(program, nothing, ARRAY_SIZE(nothing));", "(void)nothing;\n\treturn 0;", BESIDE),
+    Mutant("loads: nothing tells of what libbpf does not load", LOADS, "options->func_info_cnt = options->line_info_cnt = 0;", "", BESIDE),
+    Mutant("loads: small ones have a thread, too", LOADS, "|| count < LEAST_INSTRUCTIONS)", ")", BESIDE),
+    Mutant("loads: whoever loads an object", LOADS, "\tpreparing = NULL;\n", "", BESIDE),
+    Mutant("loads: the descriptor of what does nothing", LOADS, "if (loads->loads.items[i]->program == program)", "if (0)", BESIDE),
+    Mutant("loads: any program's descriptor", LOADS, "if (loads->loads.items[i]->program == program)", "if (program)", BESIDE),
+    Mutant("loads: nobody hears of one that is refused", LOADS, "if (loads->loads.items[i]->fd < 0)", "if (0)", BESIDE),
+    Mutant("loads: on all cpus", LOADS, "MIN(cpus / 2,", "MIN(cpus,", BESIDE),
+    Mutant("loads: descriptors stay open", LOADS, "\t\tif ((*load)->fd >= 0)\n\t\t\tclose((*load)->fd);\n", "", BESIDE),
+    Mutant("loads: one cpu has a thread", LOADS, "if (!handles || cpus < 2)", "if (!handles)", BESIDE),
+    Mutant("loads: libbpf is not asked again", LOADED, "\tsession_drop(session);\n\treturn session_load(session, options, err);", "\treturn r;", ["test_bpf_session"]),
+    Mutant("loads: what was loaded beside is not asked", LOADED, "program_loads_fd(session->loads, program)", "bpf_program__fd(program)", ["test_bpf_session"]),
+    Mutant("loads: the first try stays", LOADED, "\tprogram_loads_free(TAKE_PTR(session->loads));\n", "\tsession->loads = NULL;\n", ["test_bpf_session"]),
+]
+
+MUTANTS = LOADING + HOTPLUG + TASKS + WEIGHTS + PERF + PUMPS + ALL_CPUS + SIDE + PROBES

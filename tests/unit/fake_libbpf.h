@@ -15,6 +15,7 @@
 #include "base/strbuf.h"
 #include "capture/bpf_session.h"
 #include "capture/kernel/kernel_types.h"
+#include "capture/kernel/program_loads.h"
 #include "capture/preflight/preflight.h"
 #include "capture/table_sizes.h"
 
@@ -45,6 +46,10 @@ static struct {
 	int iterator; /* negative: there is none */
 	struct wire_process found;
 	int run_error;
+	bool loads_beside; /* program_loads.h works here */
+	int beside_error;
+	unsigned int beside; /* how many of its are there */
+	unsigned int beside_cpus;
 } f;
 
 /* --- in place of libbpf and the preflight --- */
@@ -200,6 +205,28 @@ int bpf_program__set_autoload(struct bpf_program *prog, bool autoload)
 int bpf_program__fd(const struct bpf_program *prog)
 {
 	return (int)(size_t)prog;
+}
+
+struct program_loads *program_loads_begin(unsigned int cpus)
+{
+	f.beside_cpus = cpus;
+	f.beside += f.loads_beside;
+	return f.loads_beside ? (struct program_loads *)&f : NULL;
+}
+
+int program_loads_end(struct program_loads *loads)
+{
+	return loads ? f.beside_error : 0;
+}
+
+int program_loads_fd(const struct program_loads *loads, const struct bpf_program *program)
+{
+	return bpf_program__fd(program) + (loads ? 7 : 0);
+}
+
+void program_loads_free(struct program_loads *loads)
+{
+	f.beside -= loads != NULL;
 }
 
 int bpf_prog_test_run_opts(int prog_fd, struct bpf_test_run_opts *opts)

@@ -8,8 +8,10 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "capture/kernel/kernel_types.h"
+#include "capture/kernel/libbpf_warning.h"
+#include "capture/kernel/program_loads.h"
+#include "capture/map_bytes.h"
 #include "capture/preflight/preflight.h"
 #include "capture/probes/uprobe_session.h"
 #include "capture/table_sizes.h"
@@ -22,30 +24,12 @@
 
 struct bpf_session {
 	struct hostprof_bpf *skel;
+	struct program_loads *loads; /* owned; NULL: libbpf loads all */
 	bool wanted[WIRE_TRIGGER_COUNT];
 	bool runs;
 	uint64_t missed_before; /* sampling began */
 	uint64_t missed;	/* until it ended */
 };
-
-/* libbpf's last warning: the best sentence there is about a program that was refused. */
-static char last_warning[256];
-
-/* Keep and never print: its advice ("try raising ulimit -l") is wrong on the kernels we need. */
-static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	char line[sizeof(last_warning)];
-
-	if (level != LIBBPF_WARN)
-		return 0;
-	vsnprintf(line, sizeof(line), fmt, ap);
-	line[strcspn(line, "\n")] = 0;
-	/* The verifier's log comes as one warning of many lines; what failed was said before. */
-	if (strncmp(line, "libbpf: ", 8) == 0 && !strstr(line, "ulimit") &&
-	    !strstr(line, "-- BEGIN"))
-		memcpy(last_warning, line, sizeof(line));
-	return 0;
-}
 
 static void session_size_tables(struct hostprof_bpf *skel,
 				const struct bpf_session_options *options)
@@ -222,11 +206,10 @@ static void session_want(struct bpf_session *session, enum wire_trigger trigger)
 	session->wanted[trigger] = true;
 }
 
-/* The programs that these events need; that of perf events is always there. */
+/* The programs that these events need. */
 static void session_choose_programs(struct bpf_session *session,
 				    const struct bpf_session_options *options)
 {
-	session->wanted[WIRE_TRIGGER_PERF] = true;
 	if (options->window.begin)
 		session_want(session, WIRE_TRIGGER_WINDOW_BEGIN);
 	if (options->window.end)
@@ -277,7 +260,7 @@ static int session_explain(struct err *err, int r, const char *what)
 		return why.code;
 	}
 	err_sys(err, r, "cannot %s the BPF program", what);
-	return last_warning[0] ? err_hint(err, "%s", last_warning) : r;
+	return libbpf_warning()[0] ? err_hint(err, "%s", libbpf_warning()) : r;
 }
 
 /* TYPES_FD: a file for those of the kernel's types that the programs read. Where it cannot be written libbpf reads all of them itself. */
@@ -295,15 +278,13 @@ static struct hostprof_bpf *session_open_programs(int types_fd)
 	return hostprof_bpf__open();
 }
 
-int bpf_session_open(const struct bpf_session_options *options, struct bpf_session **ret_session,
-		     struct err *err)
+static int session_load(struct bpf_session *session, const struct bpf_session_options *options,
+			struct err *err)
 {
-	_cleanup_(bpf_session_freep) struct bpf_session *session = xcalloc(1, sizeof(*session));
 	_cleanup_close_ int types_fd = memfd_create("kernel types", MFD_CLOEXEC);
 	int r;
 
-	libbpf_set_print(keep_warning);
-	last_warning[0] = 0;
+	libbpf_warning_listen();
 	session->skel = session_open_programs(types_fd);
 	if (!session->skel)
 		return session_explain(err, -errno, "open");
@@ -315,8 +296,38 @@ int bpf_session_open(const struct bpf_session_options *options, struct bpf_sessi
 	bpf_program__set_expected_attach_type(session_program(session, WIRE_TRIGGER_MALLOC_SESSION),
 					      (enum bpf_attach_type)UPROBE_SESSION_ATTACH_TYPE);
 	r = hostprof_bpf__load(session->skel);
+	return r < 0 ? session_explain(err, r, "load") : 0;
+}
+
+static void session_drop(struct bpf_session *session)
+{
+	program_loads_free(TAKE_PTR(session->loads));
+	hostprof_bpf__destroy(TAKE_PTR(session->skel));
+}
+
+/* Several programs beside each other. When one is refused they are loaded one by one: libbpf says best why. */
+static int session_load_all(struct bpf_session *session, const struct bpf_session_options *options,
+			    struct err *err)
+{
+	int r;
+
+	session->loads = program_loads_begin(options->online_cpus);
+	r = session_load(session, options, err);
+	if (program_loads_end(session->loads) == 0)
+		return r;
+	session_drop(session);
+	return session_load(session, options, err);
+}
+
+int bpf_session_open(const struct bpf_session_options *options, struct bpf_session **ret_session,
+		     struct err *err)
+{
+	_cleanup_(bpf_session_freep) struct bpf_session *session = xcalloc(1, sizeof(*session));
+	int r;
+
+	r = session_load_all(session, options, err);
 	if (r < 0)
-		return session_explain(err, r, "load");
+		return r;
 	r = hostprof_bpf__attach(session->skel);
 	if (r < 0)
 		return session_explain(err, r, "attach");
@@ -328,7 +339,7 @@ void bpf_session_free(struct bpf_session *session)
 {
 	if (!session)
 		return;
-	hostprof_bpf__destroy(session->skel);
+	session_drop(session);
 	free(session);
 }
 
@@ -385,7 +396,9 @@ uint64_t bpf_session_yields_since(const struct bpf_session *session)
 
 int bpf_session_prog_fd(const struct bpf_session *session, enum wire_trigger trigger)
 {
-	return session->wanted[trigger] ? bpf_program__fd(session_program(session, trigger)) : -1;
+	const struct bpf_program *program = session_program(session, trigger);
+
+	return session->wanted[trigger] ? program_loads_fd(session->loads, program) : -1;
 }
 
 int bpf_session_list_parked(const struct bpf_session *session)
@@ -446,19 +459,6 @@ int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map m
 uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_session_map map)
 {
 	return bpf_map__max_entries(session_map(session, map));
-}
-
-uint64_t bpf_map_bytes(int map_fd)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	char path[64];
-	const char *line;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", map_fd);
-	if (file_read(path, 65536, &text) < 0)
-		return 0;
-	line = strstr(strbuf_str(&text), "memlock:");
-	return line ? strtoull(line + strlen("memlock:"), NULL, 10) : 0;
 }
 
 uint64_t bpf_session_map_bytes(const struct bpf_session *session)

@@ -85,7 +85,4 @@ uint64_t bpf_session_missed(const struct bpf_session *session);
 void bpf_session_run_stats(const struct bpf_session *session, uint64_t *ret_ns,
 			   uint64_t *ret_count);
 
-/* The bytes that one map holds, from its fdinfo; 0 when it cannot be read. */
-uint64_t bpf_map_bytes(int map_fd);
-
 #endif

@@ -59,9 +59,9 @@ static void programs_of_triggers(void **state)
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 		assert_int_equal(
 			bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000,
-			t != WIRE_TRIGGER_MALLOC_RETURN && t != WIRE_TRIGGER_OFFCPU_PARKED &&
-				t != WIRE_TRIGGER_WINDOW_BEGIN && t != WIRE_TRIGGER_WINDOW_END &&
-				t != WIRE_TRIGGER_MALLOC_SESSION &&
+			t != WIRE_TRIGGER_PERF && t != WIRE_TRIGGER_MALLOC_RETURN &&
+				t != WIRE_TRIGGER_OFFCPU_PARKED && t != WIRE_TRIGGER_WINDOW_BEGIN &&
+				t != WIRE_TRIGGER_WINDOW_END && t != WIRE_TRIGGER_MALLOC_SESSION &&
 				t != WIRE_TRIGGER_OFFCPU_WAKER && t != WIRE_TRIGGER_LOCK_WAKER);
 	assert_true(f.rodata.event_at_entry[0]);
 	assert_false(f.rodata.event_at_entry[1]);

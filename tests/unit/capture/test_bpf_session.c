@@ -4,6 +4,8 @@
 
 #include <linux/perf_event.h>
 
+#include "capture/map_bytes.h"
+
 static void sizes_of_maps(void **state)
 {
 	struct bpf_session_options options = usual(NULL, 0);
@@ -68,6 +70,40 @@ static void types_of_the_kernel(void **state)
 	f.types_error = -EOPNOTSUPP;
 	bpf_session_free(opened(&options));
 	expect_line("types %d\nopen, types by libbpf\n", -EOPNOTSUPP);
+}
+
+/* What was loaded beside libbpf is asked for its descriptor; where that is refused libbpf loads all, and says why. */
+static void programs_that_are_loaded_beside_each_other(void **state)
+{
+	static const struct capture_event event = { .trigger = WIRE_TRIGGER_UPROBE };
+	struct bpf_session_options options = usual(&event, 1);
+	struct bpf_session *session;
+	struct err err = { 0 };
+	int alone, beside;
+
+	(void)state;
+	session = opened(&options);
+	alone = bpf_session_prog_fd(session, WIRE_TRIGGER_UPROBE);
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_PERF), -1);
+	bpf_session_free(session);
+	f.loads_beside = true;
+	session = opened(&options);
+	beside = bpf_session_prog_fd(session, WIRE_TRIGGER_UPROBE);
+	assert_int_equal(beside, alone + 7);
+	assert_int_equal(f.beside_cpus, CPUS - 2);
+	assert_int_equal(f.beside, 1);
+	bpf_session_free(session);
+	assert_int_equal(f.beside, 0);
+	f.beside_error = -E2BIG;
+	strbuf_reset(&f.log);
+	session = opened(&options);
+	assert_int_equal(f.beside, 0);
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_UPROBE), alone);
+	assert_non_null(strstr(strstr(f.log.buf, "load\n") + 1, "load\nattach\n"));
+	bpf_session_free(session);
+	f.load_error = -EACCES;
+	assert_int_equal(bpf_session_open(&options, &session, &err), -EACCES);
+	assert_int_equal(f.beside, 0);
 }
 
 static void edges_of_a_window(void **state)
@@ -191,6 +227,10 @@ static void a_process(void **state)
 	bpf_session_free(session);
 }
 
+static const struct capture_event clock_event = { .type = PERF_TYPE_SOFTWARE,
+						  .config = PERF_COUNT_SW_CPU_CLOCK,
+						  .period = 10000000 };
+
 /* Each map by its name, whatever its number is. */
 static void descriptors(void **state)
 {
@@ -214,7 +254,7 @@ static void descriptors(void **state)
 		[BPF_SESSION_YIELDS_SINCE] = "yields_since",
 		[BPF_SESSION_UNMOUNTED_OWED] = "unmounted_owed",
 	};
-	struct bpf_session_options options = usual(NULL, 0);
+	struct bpf_session_options options = usual(&clock_event, 1);
 	struct bpf_session *session;
 	int number;
 
@@ -238,7 +278,7 @@ static void descriptors(void **state)
 
 static void figures_of_a_run(void **state)
 {
-	struct bpf_session_options options = usual(NULL, 0);
+	struct bpf_session_options options = usual(&clock_event, 1);
 	struct bpf_session *session = opened(&options);
 	uint64_t ns, count;
 
@@ -335,6 +375,7 @@ int main(void)
 		cmocka_unit_test_setup(sizes_of_maps, set_up),
 		cmocka_unit_test_setup(what_programs_are_told, set_up),
 		cmocka_unit_test_setup(types_of_the_kernel, set_up),
+		cmocka_unit_test_setup(programs_that_are_loaded_beside_each_other, set_up),
 		cmocka_unit_test_setup(edges_of_a_window, set_up),
 		cmocka_unit_test_setup(cpus_that_are_sampled, set_up),
 		cmocka_unit_test_setup(misses_while_sampling, set_up),

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/macros.h"
-#include "capture/bpf_session.h"
+#include "capture/map_bytes.h"
 #include "capture/rings/rings.h"
 
 #define ARRAY_FD 500

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "capture/bpf_session.h"
+#include "capture/map_bytes.h"
 #include "capture/rings/ring_pump.h"
 
 struct rings {

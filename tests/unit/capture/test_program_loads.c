@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -35,6 +37,8 @@ static struct {
 	unsigned int wait_for; /* so many loads at once, before one of them ends */
 	pthread_cond_t came;
 	int refused;
+	bool waits_for_urgency; /* a load ends when its thread is urgent */
+	int first_policy, first_nice;
 
 	struct {
 		char name[16];
@@ -91,6 +95,22 @@ int bpf_program__fd(const struct bpf_program *prog)
 	return 12345;
 }
 
+static int own_policy(void)
+{
+	return sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+}
+
+static void wait_for_urgency(void)
+{
+	f.first_policy = own_policy();
+	f.first_nice = getpriority(PRIO_PROCESS, 0);
+	pthread_mutex_unlock(&f.lock);
+	for (int i = 0; i < 5000 && own_policy() != SCHED_RR; i++)
+		usleep(1000);
+	pthread_mutex_lock(&f.lock);
+	assert_int_equal(own_policy(), SCHED_RR);
+}
+
 /* If another thread is there it comes meanwhile. */
 static void wait_for_more(void)
 {
@@ -114,6 +134,8 @@ int bpf_prog_load(enum bpf_prog_type prog_type, const char *prog_name, const cha
 		pthread_cond_wait(&f.came, &f.lock);
 	if (f.wait_for)
 		wait_for_more();
+	if (f.waits_for_urgency)
+		wait_for_urgency();
 	f.at_once--;
 	assert_int_equal(prog_type,
 			 prog_name[0] == 'k' ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_PERF_EVENT);
@@ -142,6 +164,7 @@ static int set_up(void **state)
 	f.loader = pthread_self();
 	f.loaded = f.by_loader = f.at_once = f.most_at_once = f.wait_for = 0;
 	f.refused = 0;
+	f.waits_for_urgency = false;
 	return 0;
 }
 
@@ -237,6 +260,43 @@ static void so_many_at_once(void **state)
 		free(programs[i].instructions);
 }
 
+static bool has_begun(void)
+{
+	bool begun;
+
+	pthread_mutex_lock(&f.lock);
+	begun = f.at_once > 0;
+	pthread_mutex_unlock(&f.lock);
+	return begun;
+}
+
+/* Started by one that goes before others: as anybody, until he waits for it. */
+static void how_urgent_they_are(void **state)
+{
+	const struct sched_param urgent = { .sched_priority = 1 }, usual = { .sched_priority = 0 };
+	struct program_loads *loads;
+	struct bpf_program program;
+	struct bpf_prog_load_opts options;
+
+	(void)state;
+	if (setpriority(PRIO_PROCESS, 0, -3) < 0 || sched_setscheduler(0, SCHED_RR, &urgent) < 0)
+		skip(); /* not root */
+	f.waits_for_urgency = true;
+	loads = program_loads_begin(2);
+	make(&program, "k1", LARGE);
+	prepare(&program, &options);
+	while (!has_begun())
+		usleep(1000);
+	assert_int_equal(program_loads_end(loads), 0);
+	assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &usual), 0);
+	assert_int_equal(setpriority(PRIO_PROCESS, 0, 0), 0);
+	assert_int_equal(f.first_policy, SCHED_OTHER);
+	assert_int_equal(f.first_nice, 0);
+	assert_int_equal(f.by_loader, 0);
+	program_loads_free(loads);
+	free(program.instructions);
+}
+
 static void one_that_is_refused(void **state)
 {
 	struct program_loads *loads = program_loads_begin(2);
@@ -286,6 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(large_programs, set_up),
 		cmocka_unit_test_setup(so_many_at_once, set_up),
+		cmocka_unit_test_setup(how_urgent_they_are, set_up),
 		cmocka_unit_test_setup(one_that_is_refused, set_up),
 		cmocka_unit_test_setup(libbpf_alone, set_up),
 	};

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -69,33 +70,38 @@ static void *help(void *data)
 {
 	struct load *load;
 
+	if (getpriority(PRIO_PROCESS, 0) < 0)
+		(void)setpriority(PRIO_PROCESS, 0, 0);
 	while ((load = take(data, true)))
 		load_one(load);
 	return NULL;
 }
 
-/* Signals are the event loop's. */
+/* They are as urgent as anybody, whoever starts them: not all cpus are to be taken from others. Signals are the event loop's. */
 static void start_threads(struct program_loads *loads, unsigned int count)
 {
+	pthread_attr_t usual;
 	sigset_t all, before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&usual);
+	pthread_attr_setinheritsched(&usual, PTHREAD_EXPLICIT_SCHED);
 	while (loads->thread_count < count &&
-	       !pthread_create(&loads->threads[loads->thread_count], NULL, help, loads))
+	       !pthread_create(&loads->threads[loads->thread_count], &usual, help, loads))
 		loads->thread_count++;
+	pthread_attr_destroy(&usual);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* They are as urgent as anybody while this thread works, and as this one when it waits for them: so only as many cpus are taken from others as there are waits for. */
+/* Who waits for them does not need his cpu, so that they may be as urgent as he is. */
 static void wait_for_threads(struct program_loads *loads)
 {
-	int policy = sched_getscheduler(0);
+	int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
 	const struct sched_param param = { .sched_priority = sched_get_priority_min(policy) };
 
-	for (unsigned int i = 0; i < loads->thread_count; i++)
-		if (policy > SCHED_OTHER)
-			(void)pthread_setschedparam(loads->threads[i], policy, &param);
+	for (unsigned int i = 0; policy != SCHED_OTHER && i < loads->thread_count; i++)
+		(void)pthread_setschedparam(loads->threads[i], policy, &param);
 	for (unsigned int i = 0; i < loads->thread_count; i++)
 		pthread_join(loads->threads[i], NULL);
 	loads->thread_count = 0;

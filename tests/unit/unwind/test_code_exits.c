@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "fake_clock.h"
 #include "infer_fixture.h"
 #include "unwind/exits/code_exits.h"
 

@@ -225,7 +225,6 @@ PROBES = [
            ["test_event"]),
     Mutant("a lost allocation weighs its size", "bpf/sample/alloc.h", "return interval + size / 2 + size * size / (12 * interval);",
            "return size;", ["test_alloc"]),
-    Mutant("an interval of nothing divides", "bpf/sample/alloc.h", "!interval || ", "", ["test_alloc"]),
     Mutant("a probe on every cpu", EVENTS, "triggers_run[event->trigger] != runs ||", "0 ||",
            OPENED),
     Mutant("only probes are shared", EVENTS, "triggers_run[event->trigger] != runs ||",

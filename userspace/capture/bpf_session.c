@@ -67,7 +67,6 @@ static uint32_t session_share(uint32_t host, unsigned int online_cpus, uint32_t 
 	return MIN(MAX(host / MAX(online_cpus, 1U), least), most);
 }
 
-/* Without the event nobody is followed. */
 /* A book of each takes 270 bytes, which are taken at once: nothing may be allocated with a run queue locked. */
 static uint32_t session_offcpu_threads(const struct bpf_session_options *options)
 {
@@ -77,6 +76,7 @@ static uint32_t session_offcpu_threads(const struct bpf_session_options *options
 			     (uint64_t)WIRE_OFFCPU_MOST_THREADS);
 }
 
+/* Without the event nobody is followed. */
 static void session_configure_offcpu(struct hostprof_bpf *skel, const struct capture_event *event,
 				     const struct bpf_session_options *options)
 {

@@ -318,21 +318,21 @@ bool reader_may_demangle(const char *name)
 char *reader_demangle(const char *name, uint64_t owner, bool *ret_cpp, bool *ret_late)
 {
 	static struct thread_scratch scratch;
-	struct reader_name *answer = thread_scratch_get(&scratch, READER_NAME_BYTES);
 	size_t len = strnlen(name, DEMANGLE_MAX_MANGLED + 1);
-	const struct reader_ask ask = { .op = READER_DEMANGLE,
-					.fd = -1,
-					.owner = owner,
-					.data = name,
-					.data_len = len + 1,
-					.answer = answer,
-					.answer_len = READER_NAME_BYTES };
+	struct reader_ask ask = { .op = READER_DEMANGLE,
+				  .fd = -1,
+				  .owner = owner,
+				  .data = name,
+				  .data_len = len + 1,
+				  .answer_len = READER_NAME_BYTES };
+	struct reader_name *answer;
 	struct err err;
 	int64_t r;
 
 	*ret_cpp = *ret_late = false;
 	if (!reader_may_demangle(name) || len > DEMANGLE_MAX_MANGLED)
 		return NULL;
+	ask.answer = answer = thread_scratch_get(&scratch, READER_NAME_BYTES);
 	answer->text[0] = '\0';
 	r = reader_call(&ask, &err);
 	*ret_late = reader_has_gone(r);

@@ -12,6 +12,7 @@ failed=0 ran=0
 
 ledger=tests/fuzz/ledger.tsv
 when_idle=()
+timeout=10
 TIMEFORMAT=%U
 
 # by_seconds SOURCE…: those that have run least first
@@ -27,6 +28,7 @@ if [ -n "${FUZZ_LEDGER-}" ]; then
 	touch "$ledger"
 	mapfile -t sources < <(by_seconds "$@")
 	set -- "${sources[@]}"
+	timeout=60 # libFuzzer's clock goes on while others have the cpu.
 	# A session's processes share a cpu with others' as one, whatever they say of themselves (kernel/sched/autogroup.c).
 	when_idle=(setsid --wait sh -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec chrt --idle 0 "$@"' idle)
 fi
@@ -38,7 +40,7 @@ for source; do
 	mkdir -p "$found" "$committed"
 	limit=(-max_total_time="$seconds")
 	[ "$seconds" = 0 ] && limit=(-runs=0)
-	if { time "${when_idle[@]}" "$build/fuzzers/fuzz_$name" "${limit[@]}" -rss_limit_mb=1024 -timeout=10 \
+	if { time "${when_idle[@]}" "$build/fuzzers/fuzz_$name" "${limit[@]}" -rss_limit_mb=1024 -timeout="$timeout" \
 		-print_final_stats=1 -artifact_prefix="$build/crash-$name-" "$found" "$committed" \
 		>"$build/$name.log" 2>&1; } 2>"$build/$name.took"; then
 		units=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log")

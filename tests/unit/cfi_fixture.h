@@ -29,8 +29,9 @@ struct cfi_parts {
 	const char *section; /* one more section of that name, with this in it */
 	const void *section_data;
 	size_t section_len;
-	uint64_t section_flags; /* 0: it is not loaded */
-	uint8_t text;		/* what the text is filled with */
+	uint64_t section_flags;			/* 0: it is not loaded */
+	uint64_t claimed_address, claimed_size; /* what its header says; 0: the truth */
+	uint8_t text;				/* what the text is filled with */
 	const struct cfi_symbol *symbols;
 	size_t symbol_count;
 	bool symbols_untyped; /* STT_NOTYPE, as assemblers make them */
@@ -112,6 +113,10 @@ static inline void cfi_elf_frames(struct cfi_elf *elf, const struct cfi_parts *p
 		header.sh_offset = cfi_elf_add(elf, parts->section_data, parts->section_len);
 		header.sh_addr = header.sh_flags ? header.sh_offset : 0;
 		header.sh_size = parts->section_len;
+		if (parts->claimed_size) {
+			header.sh_addr = parts->claimed_address;
+			header.sh_size = parts->claimed_size;
+		}
 		cfi_elf_section(elf, parts->section, header);
 	}
 }

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "cfi_frames.h"
+#include "elf/cfi/cfi_file_private.h"
 #include "elf/infer/infer_file.h"
 #include "infer_fixture.h"
 
@@ -238,6 +239,35 @@ static void digests_are_of_the_code(void **state)
 	assert_memory_not_equal(&other, &plain, sizeof(plain));
 }
 
+/* One that nobody could walk through, or that goes round the end of all addresses, is not code. */
+static void sections_that_are_too_large(void **state)
+{
+	static const uint64_t claims[][2] = {
+		{ 0x100000, (4ULL << 30) + 1 }, { 0x100000, 1ULL << 60 }, { -0x8000ULL, 0x7f00 },
+		{ -0x8000ULL, 0x10000 },	{ 1ULL << 56, 64 },	  { 0x100000, 4ULL << 30 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(claims); i++) {
+		struct cfi_digest digest;
+		struct world w;
+
+		set_up(&w);
+		w.parts.section = ".more";
+		w.parts.section_data = one_begin;
+		w.parts.section_len = (size_t)(one_end - one_begin);
+		w.parts.section_flags = SHF_ALLOC | SHF_EXECINSTR;
+		w.parts.claimed_address = claims[i][0];
+		w.parts.claimed_size = claims[i][1];
+		frames_open(&w.f, &w.parts, false);
+		assert_int_equal(w.f.file->infer.code.len, i == ARRAY_SIZE(claims) - 1 ? 2 : 1);
+		put_code(&w, 0x1200, one_begin, one_end);
+		expect_rule(&w, 0x1201, "rsp+16 rbx 2");
+		assert_int_equal(cfi_file_digest(w.f.file, &digest), 0);
+		tear_down(&w);
+	}
+}
+
 /* Pages far from each other take turns: chunks are forgotten and made again. */
 static void what_is_kept_has_an_end(void **state)
 {
@@ -318,6 +348,7 @@ int main(void)
 		cmocka_unit_test(data_says_where_functions_begin),
 		cmocka_unit_test(a_function_in_two_pages),
 		cmocka_unit_test(digests_are_of_the_code),
+		cmocka_unit_test(sections_that_are_too_large),
 		cmocka_unit_test(what_is_kept_has_an_end),
 		cmocka_unit_test(data_of_a_large_file),
 	};

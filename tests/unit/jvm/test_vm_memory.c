@@ -83,8 +83,10 @@ static int read_numbers(const struct vm_memory *memory, const struct vm_span *sp
 		assert_int_equal(spans[k].len, PAGE);
 		if (spans[k].address / PAGE < first_page || spans[k].address == fails_at)
 			return -EFAULT;
-		for (uint64_t i = 0; i < PAGE / 8; i++)
-			((uint64_t *)spans[k].data)[i] = spans[k].address / PAGE;
+		const uint64_t number = spans[k].address / PAGE;
+
+		for (size_t i = 0; i < PAGE; i += sizeof(number))
+			memcpy((uint8_t *)spans[k].data + i, &number, sizeof(number));
 	}
 	return 0;
 }

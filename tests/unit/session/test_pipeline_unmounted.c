@@ -65,9 +65,12 @@ static void put_one(struct fixture *f, uint64_t id)
 {
 	const struct process *process = registry_find(f->pipeline.registry, PID_A);
 	const struct wire_process of = { PID_A, 7, 0 };
+	uint8_t frames[] = { 0, 0, 0, 0, 0, 0, 0, 0 };
 	struct virtual_parked parked = { .id = id,
 					 .cause = WIRE_CAUSE_MONITOR_ENTER,
 					 .chunk = 0x1000,
+					 .data = frames,
+					 .bytes = sizeof(frames),
 					 .name_width = 1,
 					 .name_bytes = 3,
 					 .name = "one" };

@@ -15,7 +15,10 @@
 /* Of these, so much where it is known where functions begin: what a chunk's own ones go on in, or call, lies close by. */
 #define NEAR_BYTES (4U << 10)
 /* Honest files have two to five sections of code. */
-#define MAX_SECTIONS	 64
+#define MAX_SECTIONS 64
+/* The largest files of code have a tenth of it; all of a section's call frame information is looked for. */
+#define MAX_CODE_BYTES	 (4ULL << 30)
+#define MAX_ADDRESS	 (1ULL << 56)
 #define MAX_SYMBOLS_READ (1U << 18)
 /* Of a file's code, as one in so many: what no call frame information describes is more than some assembler. */
 #define LARGE_GAPS 8
@@ -27,8 +30,8 @@
 static bool is_code(const GElf_Shdr *header)
 {
 	return header->sh_type == SHT_PROGBITS && (header->sh_flags & SHF_EXECINSTR) &&
-	       header->sh_addr && header->sh_size &&
-	       header->sh_addr + header->sh_size > header->sh_addr;
+	       header->sh_addr && header->sh_addr < MAX_ADDRESS && header->sh_size &&
+	       header->sh_size <= MAX_CODE_BYTES;
 }
 
 static void find_code(struct infer_file *infer, struct elf_file *elf)

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording of anybody's making; then everything that it left in the profile is looked at. */
+/*
+ * A recording of anybody's making; then everything that it left in the profile is looked at. What does not begin as a recording does says
+ * what is changed in one of ours: how it is read (1 byte), then each time the place (2), how many bytes (1), and these.
+ */
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/mman.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "base/file.h"
-#include "recording/recording.h"
+/* Before fixtures. */
+#include "fuzz_asserts.h"
+
+#include "made_recording.h"
+
+#define MAX_CHANGE 16
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,19 +36,52 @@ static void check_profile(const struct profile *p)
 			__builtin_trap();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_one(const uint8_t *data, size_t size, unsigned int how)
 {
-	struct recording_read_options options = { .merge = size & 1 };
+	const struct recording_read_options options = { .merge = how & 1,
+							.no_wakers = how & 2,
+							.lock_owners = how & 4 };
 	_cleanup_close_ int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct profile profile;
 	struct err err = { 0 };
 	bool truncated;
 
 	if (fd < 0 || file_pwrite_all(fd, data, size, 0) < 0)
-		return 0;
+		return;
 	profile_init(&profile);
 	if (recording_read(fd, &options, &profile, &truncated, &err) == 0)
 		check_profile(&profile);
 	profile_release(&profile);
+}
+
+static void change(struct strbuf *sb, const uint8_t *data, size_t size)
+{
+	while (size > 3) {
+		size_t at = (data[0] | (size_t)data[1] << 8) % sb->len;
+		size_t len = MIN((size_t)data[2] % MAX_CHANGE, size - 3);
+
+		data += 3;
+		size -= 3;
+		memcpy(sb->buf + at, data, MIN(len, sb->len - at));
+		data += len;
+		size -= len;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct strbuf sound, changed;
+
+	if (size > 3 && memcmp(data, "FLR", 3) == 0) {
+		read_one(data, size, (unsigned int)size);
+		return 0;
+	}
+	if (!sound.len)
+		made_recording(&sound);
+	changed.len = 0;
+	strbuf_add(&changed, sound.buf, sound.len);
+	if (size)
+		change(&changed, data + 1, size - 1);
+	read_one((const uint8_t *)changed.buf, changed.len, size ? data[0] : 0);
 	return 0;
 }

@@ -3,12 +3,17 @@
 
 #include <stdlib.h>
 
+/* Nobody's text is so high; what is added to a base has room above it. */
+#define MAX_ADDRESS (UINT64_MAX - 2ULL * UINT32_MAX)
+
 void bounds_add(struct bounds *bounds, uint64_t start, uint64_t end)
 {
+	if (end <= start || start > MAX_ADDRESS)
+		return;
 	/* Text below the first one may come later. */
 	if (bounds->v.len == 0)
 		bounds->base = start > INT32_MAX ? start - INT32_MAX : 0;
-	if (end <= start || start < bounds->base || start - bounds->base > UINT32_MAX)
+	if (start < bounds->base || start - bounds->base > UINT32_MAX)
 		return;
 	vec_push(&bounds->v, ((struct bound){ (uint32_t)(start - bounds->base),
 					      (uint32_t)MIN(end - start, UINT32_MAX) }));
@@ -53,7 +58,7 @@ bool bounds_are_sound(const struct bounds *bounds)
 	const struct bound *bound;
 	uint64_t end = 0;
 
-	if (bounds->base > UINT64_MAX - 2ULL * UINT32_MAX)
+	if (bounds->base > MAX_ADDRESS)
 		return false;
 	vec_for_each (bound, &bounds->v) {
 		if (bound->size == 0 || bound->start < end)

@@ -86,6 +86,21 @@ static void far_from_the_first(void **state)
 	bounds_release(&b);
 }
 
+/* A record that was damaged is not the first one, from which all others are reckoned. */
+static void at_the_end_of_addresses(void **state)
+{
+	struct bounds b = { 0 };
+
+	(void)state;
+	bounds_add(&b, UINT64_MAX - 0x1000, UINT64_MAX - 0x800);
+	bounds_add(&b, 0x1000, 0x1020);
+	bounds_end(&b);
+	assert_true(bounds_are_sound(&b));
+	assert_int_equal(b.v.len, 1);
+	assert_int_equal(start_of(&b, 0x101f), 0x1000);
+	bounds_release(&b);
+}
+
 static void what_is_not_sound(void **state)
 {
 	struct bound items[] = { { 0x10, 0x10 }, { 0x20, 0x10 } };
@@ -215,6 +230,7 @@ int main(void)
 		cmocka_unit_test(in_any_order),
 		cmocka_unit_test(those_that_overlap),
 		cmocka_unit_test(far_from_the_first),
+		cmocka_unit_test(at_the_end_of_addresses),
 		cmocka_unit_test(what_is_not_sound),
 		cmocka_unit_test(of_each_section),
 		cmocka_unit_test(beside_symbols),

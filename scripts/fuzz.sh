@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# fuzz.sh [NAME…]: run the fuzzers built in $BUILD, $FUZZ_SECONDS each, over the committed corpora.
-# What they find new goes to $BUILD/corpus and is not committed. With FUZZ_LEDGER each run that found nothing adds a line
+# fuzz.sh [NAME…]: run the fuzzers built in $BUILD, $FUZZ_SECONDS each, over the committed corpora and what was kept of
+# earlier runs (scripts/fuzz-keep.sh). What they find new goes to $BUILD/corpus. With FUZZ_LEDGER each run that found nothing adds a line
 # to tests/fuzz/ledger.tsv, so that hours add up: date, commit, fuzzer, seconds of CPU, inputs. Those with the fewest
 # seconds are first then, and they run where nobody else wants the cpu.
 set -u
@@ -38,6 +38,7 @@ for source; do
 	committed=tests/fuzz/corpus/$name
 	found=$build/corpus/$name
 	mkdir -p "$found" "$committed"
+	[ ! -e "tests/fuzz/found/$name.tar.xz" ] || tar -C "$found" --skip-old-files -xf "tests/fuzz/found/$name.tar.xz"
 	limit=(-max_total_time="$seconds")
 	[ "$seconds" = 0 ] && limit=(-runs=0)
 	if { time "${when_idle[@]}" "$build/fuzzers/fuzz_$name" "${limit[@]}" -rss_limit_mb=1024 -timeout="$timeout" \

@@ -12,6 +12,8 @@ SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
 	-fno-sanitize=pointer-overflow
 
+COVERAGE_FLAGS := -fprofile-instr-generate -fcoverage-mapping
+
 help: ## print this list
 	@sed -nE 's/^([a-z][a-z-]*):.*## (.*)/\1\t\2/p' Makefile scripts/targets.mk | expand -t 16
 
@@ -125,6 +127,14 @@ fuzz: ## run every fuzzer (or FUZZERS) over its corpus for FUZZ_SECONDS (20; 0: 
 	@BUILD=$(BUILD)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_LEDGER=$(FUZZ_LEDGER) scripts/fuzz.sh \
 		$(FUZZERS:%=tests/fuzz/fuzz_%.c)
 
+fuzz-keep: ## keep of what the last `make fuzz` (or FUZZERS) found what reaches more code, in tests/fuzz/found
+	@BUILD=$(BUILD)/fuzz scripts/fuzz-keep.sh $(FUZZERS:%=tests/fuzz/fuzz_%.c)
+
+fuzz-coverage: ## which functions of the parsers no fuzzer reaches, by corpora and what was kept
+	@+$(AGAIN) BUILD=$(BUILD)/fuzz-coverage CC=clang SAN="-fsanitize=fuzzer-no-link $(COVERAGE_FLAGS)" \
+		CFLAGS="-O1 -g -Wno-format-nonliteral" fuzzers
+	@BUILD=$(BUILD)/fuzz-coverage scripts/fuzz-coverage.py
+
 lint: ## check format, layers, sizes, scripts, licence lines, mutants, BPF stacks, the agent's imports
 	@+$(AGAIN) $(BUILD)/libhostprof-agent.so $(BUILD)/gen/hostprof.bpf.o
 	@$(SCRIPT_ENV) scripts/lint.sh
@@ -144,7 +154,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-peer check-programs check-gdb check-containers check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-peer check-programs check-gdb check-containers check-alloc check-mutants check-random-mutants fuzz fuzz-coverage lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -159,4 +169,4 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
 .PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-peer check-programs check-gdb check-containers check-alloc check-mutants check-random-mutants \
-	fuzz lint tidy bench install clean unit-tests fuzzers
+	fuzz fuzz-keep fuzz-coverage lint tidy bench install clean unit-tests fuzzers

@@ -25,6 +25,8 @@ POINTS = ["test_infer_pointers"]
 FILES = ["test_infer_file"]
 
 MUTANTS = [
+    Mutant("infer: code as large as it says", FILE, "header->sh_size <= MAX_CODE_BYTES", "header->sh_size <= MAX_CODE_BYTES * 2", FILES),
+    Mutant("infer: code at any address", FILE, "header->sh_addr < MAX_ADDRESS && ", "", FILES),
     Mutant("infer: main is one of many", "userspace/elf/infer/infer_file.c", "	if (main)\n\t\tvec_push(&infer->begins, main);\n", "	(void)main;\n", ["test_cfi_main"]),
     Mutant("infer: main is not told of", "userspace/elf/cfi/cfi_file.c", "	file->main = address;\n", "	file->main = 0;\n", ["test_cfi_main"]),
     Mutant("infer: memory by a segment is the stack", CODE, "op->mem.segment != ZYDIS_REGISTER_FS && op->mem.segment != ZYDIS_REGISTER_GS &&", "", DECODED),

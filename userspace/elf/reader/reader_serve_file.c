@@ -29,7 +29,8 @@ static int64_t tell_file(struct wall_call *call, struct elf_file *file)
 
 	elf_file_find_debug(file, &answer->link);
 	answer->segments = (uint32_t)MIN(count, (size_t)READER_MAX_SEGMENTS);
-	memcpy(answer->segment, segments, answer->segments * sizeof(*segments));
+	if (answer->segments)
+		memcpy(answer->segment, segments, answer->segments * sizeof(*segments));
 	return (int64_t)(offsetof(struct reader_file_said, segment) +
 			 answer->segments * sizeof(*segments));
 }

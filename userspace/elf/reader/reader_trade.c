@@ -124,7 +124,8 @@ static int64_t image_take(struct wall_call *call)
 	if (call->len > READER_PIECE_BYTES || call->offset > bytes ||
 	    call->len > bytes - call->offset)
 		return -EINVAL;
-	memcpy(call->data, part + call->offset, call->len);
+	if (call->len)
+		memcpy(call->data, part + call->offset, call->len);
 	return (int64_t)call->len;
 }
 

@@ -12,11 +12,16 @@
 /* Before fixtures. */
 #include "fuzz_asserts.h"
 
+#include "jvm/continuation/jvm_yielding.h"
 #include "jvm/layout/jvm_blobs.h"
 #include "jvm/layout/jvm_layout_read.h"
+#include "jvm/layout/jvm_tlab.h"
+#include "jvm/names/scopes_layout.h"
 #include "jvm_fixture.h"
 
 #define MAX_CHANGE 32
+#define LIB_OFFSET 0x10000000
+#define LIB_BYTES  0x1000000
 
 static const struct {
 	uint32_t release;
@@ -87,6 +92,21 @@ static bool count_blob(const struct jvm_blob *blob, void *data)
 	return true;
 }
 
+/* Where the library would be whose functions the stubs call. */
+static void read_others(const struct vmstructs *vs, const struct jvm_layout *layout)
+{
+	const uint64_t lib = layout->wire.code_start + LIB_OFFSET;
+	struct scopes_layout scopes;
+	struct jvm_yield_code code;
+	struct wire_tlab tlab;
+	struct err err;
+
+	if (jvm_yield_code_find(vs, layout, lib, lib + LIB_BYTES, &code) == 0)
+		assert_true(code.freeze - lib < LIB_BYTES && code.thaw - lib < LIB_BYTES);
+	scopes_layout_read(vs, &scopes);
+	(void)jvm_tlab_read(vs, layout->feature_release, &tlab, &err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(vmstructs_closep) struct vmstructs *vs = NULL;
@@ -105,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check_wire(&layout.wire);
 	jvm_blobs_walk(vs, &layout, 0, count_blob, &bytes);
+	read_others(vs, &layout);
 	if (jvm_layout_refresh(vs, &layout) == 0)
 		check_wire(&layout.wire);
 	return 0;

@@ -12,6 +12,7 @@
 #include "fake_memory.h"
 #include "jvm/attach/attach_reply.h"
 #include "jvm/java_command.h"
+#include "jvm/java_name.h"
 #include "jvm/perf/jvm_perf.h"
 #include "process/proc.h"
 
@@ -50,6 +51,22 @@ static void read_state(const char *text, size_t len)
 	(void)proc_parse_hides(text, len);
 }
 
+/* What is shown of them is text without control characters, but for what was checked by who calls. */
+static void read_names(const char *text, size_t len)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	java_name_add_text(&out, text, len);
+	java_name_add_class(&out, text, len);
+	java_name_add_symbol(&out, text, len);
+	java_name_add_signature(&out, text, len);
+	java_name_add_stub(&out, text, len);
+	java_name_add_chars(&out, text, 2, len / 2);
+	java_name_add_descriptor(&out, text, len);
+	for (size_t i = 0; i < out.len; i++)
+		assert_true((unsigned char)out.buf[i] >= ' ');
+}
+
 /* The mappings of a process whose memory is nothing but zeros. */
 static void find_counters(const char *text, size_t len)
 {
@@ -65,7 +82,7 @@ static void find_counters(const char *text, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static void (*const readers[])(const char *text, size_t len) = { read_reply, read_command,
-									 read_state,
+									 read_state, read_names,
 									 find_counters };
 	_cleanup_free_ char *text = NULL;
 

@@ -34,6 +34,9 @@ enum option {
 	OPTION_HEAP = 128, /* metadata is a heap, too: frames of virtual threads */
 };
 
+/* Beside options, in `max_frames`: what the thread knows of frames that it puts in place can be read. */
+#define UNPACKING 64
+
 #define MOST_CHANGES	 4
 #define MOST_FRAMES	 64
 #define MOST_PIECE_BYTES 65535
@@ -73,6 +76,16 @@ static const struct wire_chunks heap = {
 	.bottom = 32,
 	.argsize = WIRE_JVM_ABSENT,
 	.stack = 40,
+};
+
+static const struct wire_unpacking unpacking = {
+	.array = 96,
+	.frames = 12,
+	.elements = 40,
+	.element_bytes = 48,
+	.method = 24,
+	.bci = 8,
+	.bytecodes = 56,
 };
 
 struct made {
@@ -203,6 +216,7 @@ static struct walk_request make_request(const struct made *m)
 		request.jvm_serial = m->jvm.serial;
 	}
 	request.has_heap = fixed->options & OPTION_HEAP;
+	request.has_unpacking = fixed->max_frames & UNPACKING;
 	return request;
 }
 
@@ -240,6 +254,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	place_jvm(&made.jvm);
 	made.jvm.thread_exception_pc = made.jvm.thread_saved_pc;
 	made.jvm.chunks = heap;
+	made.jvm.unpacking = unpacking;
 	made.fixed.far_blob = place(made.fixed.far_blob);
 	make_pieces(&made, data + sizeof(made.fixed), size - sizeof(made.fixed));
 	made.tables = (struct unwind_tables){ .ranges = &native,

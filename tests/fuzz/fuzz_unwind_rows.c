@@ -22,6 +22,8 @@ enum option {
 	OPTION_LISTED = 8,
 	OPTION_HOT = 16,
 	OPTION_ANEW = 32, /* every second miss is gone on with by a walk of its own */
+	OPTION_GO = 64,	  /* a thread of Go's, of which registers say where it has its own things */
+	OPTION_PROBED = 128, /* the same of the place where returns are probed */
 };
 
 #define MOST_MISSES  16
@@ -115,6 +117,28 @@ static const struct wire_page *find_made_page(const struct wire_page_key *key, c
 		if (entries[i].key.file == key->file && entries[i].key.page == key->page)
 			return &entries[i].page;
 	return NULL;
+}
+
+/* Ways out of code of which nothing is known, within what honest ones may be: what the registers make of it. */
+static uint32_t find_made_exits(const void *data, uint64_t pc, struct unwind_exit *ret_exits)
+{
+	struct made *m = *(struct made *const *)data;
+	const uint32_t count = (uint32_t)(pc >> 3) % 3;
+
+	take_turn(m);
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t word = m->fixed.regs[(pc + i) % 16];
+
+		ret_exits[i] = (struct unwind_exit){
+			.jump = word & 1 ? place(m->fixed.regs[(pc + i + 1) % 16]) : 0,
+			.sp = (int32_t)(word >> 1 & 0x3ff8),
+			.rbx = word & 2 ? EXITS_KEPT : (int32_t)(word >> 16 & 0x3ff8),
+			.rbp = word & 4 ? EXITS_KEPT : (int32_t)(word >> 24 & 0x3ff8),
+			.r13 = EXITS_KEPT,
+			.r15 = (int32_t)(word >> 32 & 0x3ff8),
+		};
+	}
+	return count;
 }
 
 /* COUNT elements of SIZE bytes from the input, zeros behind its end. */
@@ -233,6 +257,13 @@ static void walk_made(struct made *m, struct walk_result *result)
 	};
 	struct walk walk;
 
+	if (fixed->options & OPTION_GO) {
+		request.tls = place(fixed->regs[15]);
+		request.stack_top = place(fixed->regs[12]);
+	}
+	if (fixed->options & OPTION_PROBED)
+		request.trampoline = place(fixed->regs[14]);
+
 	for (int i = 0; i < 16; i++)
 		request.regs[i] = place(fixed->regs[i]);
 	result->frames = 0;
@@ -264,6 +295,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	made.tables.data = &self;
 	made.memory =
 		(struct unwind_memory){ .read = read_made, .data = &self, .tables = &made.tables };
+	made.memory.exits = find_made_exits;
 	walk_made(&made, &result);
 	for (int i = 0; i < TABLE_COUNT; i++)
 		free(made.bytes[i]);

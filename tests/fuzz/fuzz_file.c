@@ -51,10 +51,15 @@ static void ask_for_symbols(int fd, const struct question *question)
 		uint64_t address = content.symbols.ranges.items[i].address;
 
 		symbols_find(&content.symbols, address, &symbol);
-		symbols_find_go(&content.symbols, address, &frames);
 		symbols_cover(&content.symbols, address, address + 16);
 	}
 	symbols_find(&content.symbols, UINT64_MAX, &symbol);
+	for (uint64_t i = 0; i < MAX_RANGES; i++)
+		symbols_find_go(&content.symbols,
+				content.symbols.go.first +
+					i * (content.symbols.go.end - content.symbols.go.first) /
+						MAX_RANGES,
+				&frames);
 	image_content_release(&content);
 }
 

@@ -5,6 +5,7 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -12,6 +13,8 @@
 #include "elf/image_content.h"
 #include "elf/reader/reader_cfi.h"
 #include "elf/reader/reader_file.h"
+#include "elf/reader/reader_perf_map.h"
+#include "elf/reader/reader_probe.h"
 #include "wall/trade.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,6 +35,10 @@ static int64_t honest(const struct wall_call *call)
 	const struct reader_cfi_opened *opened = (const void *)call->data;
 	const struct reader_cfi_page *page = (const void *)call->data;
 	const struct reader_file_said *said = (const void *)call->data;
+	const struct reader_places *places = (const void *)call->data;
+	const struct reader_objects *objects = (const void *)call->data;
+	const struct reader_usdt *usdt = (const void *)call->data;
+	const struct reader_perf_map *map = (const void *)call->data;
 
 	switch (call->op) {
 	case READER_IMAGE_OPEN: return sizeof(struct reader_image);
@@ -43,6 +50,24 @@ static int64_t honest(const struct wall_call *call)
 		return (int64_t)(offsetof(struct reader_file_said, segment) +
 				 said->segments * sizeof(said->segment[0]));
 	case READER_FIND: return 2 * sizeof(uint64_t);
+	case READER_FUNCTIONS: return 2 * sizeof(struct reader_function);
+	case READER_SONAME: return (int64_t)strnlen((const char *)call->data, NAME_MAX) + 1;
+	case READER_PLACES:
+		return (int64_t)(offsetof(struct reader_places, address) +
+				 places->count * sizeof(places->address[0]));
+	case READER_OBJECTS:
+		return (int64_t)(offsetof(struct reader_objects, object) +
+				 objects->count * sizeof(objects->object[0]));
+	case READER_USDT:
+		return (int64_t)(offsetof(struct reader_usdt, note) +
+				 MIN(usdt->count, (uint32_t)READER_MAX_USDT) *
+					 sizeof(usdt->note[0]));
+	case READER_FAR_NAME: return sizeof(struct reader_name) + 100;
+	case READER_GO_FRAMES: return (int64_t)go_frames_bytes((const void *)call->data);
+	case READER_PERF_MAP:
+	case READER_JIT_DUMP:
+		return (int64_t)(offsetof(struct reader_perf_map, line) +
+				 map->lines * sizeof(map->line[0]) + map->text_bytes);
 	case READER_CFI_OPEN:
 		return (int64_t)(offsetof(struct reader_cfi_opened, segment) +
 				 opened->segments * sizeof(opened->segment[0]));
@@ -122,6 +147,59 @@ static void read_file(int fd)
 	reader_find(fd, READER_FIND_SYMBOL, names, 2, addresses, &err);
 }
 
+static void read_places(int fd)
+{
+	static const char *const names[] = { "a", "b" };
+	struct reader_function functions[2];
+	static struct reader_objects objects;
+	static struct reader_places places;
+	static struct reader_usdt usdt;
+	char soname[NAME_MAX + 1];
+	struct err err;
+
+	if (reader_soname(fd, soname, &err) == 0 && strnlen(soname, sizeof(soname)) > NAME_MAX)
+		__builtin_trap();
+	reader_functions(fd, names, 2, functions, &err);
+	if (reader_places(fd, "a", 1U << 20, false, &places, &err) == 0 &&
+	    places.count > READER_MAX_PLACES)
+		__builtin_trap();
+	reader_usdt(fd, "a", "b", 1U << 20, &usdt, &err);
+	if (reader_objects(fd, "a", 1U << 20, &objects, &err) < 0)
+		return;
+	for (uint32_t i = 0; i < objects.count; i++)
+		at += objects.object[i].is_global && at < end;
+}
+
+static void read_names(int fd)
+{
+	const struct go_place place = { .size = 64 };
+	struct go_frames frames;
+	bool cpp, late;
+	char *name = reader_far_name(fd, 0, 16, 64, &cpp, &late);
+
+	if (name && strlen(name) > READER_NAME_BYTES)
+		__builtin_trap();
+	free(name);
+	if (reader_go_frames(fd, 0, &place, 0x1000, &frames) == 0 &&
+	    !go_frames_are_sound(&frames, go_frames_bytes(&frames)))
+		__builtin_trap();
+}
+
+static void read_map(int fd)
+{
+	static struct reader_perf_map map;
+	struct err err;
+
+	for (int dump = 0; dump < 2; dump++) {
+		if ((dump ? reader_jit_dump : reader_perf_map)(fd, 0, 0, READER_MAP_BYTES, &map,
+							       &err) < 0)
+			continue;
+		for (uint32_t i = 0; i < map.lines; i++)
+			if (strlen(reader_map_name(&map, &map.line[i])) > READER_MAP_NAME)
+				__builtin_trap();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
@@ -137,5 +215,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_image(fd);
 	read_rows(fd);
 	read_file(fd);
+	read_places(fd);
+	read_names(fd);
+	read_map(fd);
 	return 0;
 }

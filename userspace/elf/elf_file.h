@@ -121,7 +121,8 @@ void elf_file_for_each_named(struct elf_file *file, const char *name,
 struct elf_object {
 	uint64_t address, size;
 	unsigned char type; /* STT_… */
-	bool is_global;	    /* other files may mean it by its name */
+	/* Other files may mean it by its name; not 0. It may come from a reader, so that it has any value. */
+	unsigned char is_global;
 };
 
 /* Call FN for every one that .dynsym or .symtab calls NAME, in any order, the same maybe twice. Old versions do not count. */

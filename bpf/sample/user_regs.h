@@ -26,6 +26,8 @@
 #define COMPILED_SYSCALL 0x050f
 /* The instruction `int3`: cc. */
 #define COMPILED_BREAKPOINT 0xcc
+/* The instruction `push`, of %rax; of the other registers by their numbers. */
+#define COMPILED_PUSH 0x50
 /* An exception's pt_regs.orig_ax, arch/x86/entry/entry_64.S. */
 #define ORIG_AX_EXCEPTION (-1L)
 
@@ -105,29 +107,51 @@ static __always_inline bool user_regs_begin_thread(const struct scratch *s)
 }
 
 /*
+ * Has the kernel done a probed `push` already, whose place CODE has in the middle, and of which it has still to step over? Its first byte is
+ * the breakpoint. The second one of two tells the register (41 54 to 41 57: %r12 to %r15); of one it is %rbp, %rbx or %rax. Where the instruction
+ * before has pushed the same register that is what lies there.
+ */
+static __always_inline bool user_regs_have_pushed(const struct pt_regs *regs, const wire_u8 code[3],
+						  wire_u64 pushed)
+{
+	if (code[0] != code[2] && ((code[2] == COMPILED_PUSH + 4 && pushed == regs->r12) ||
+				   (code[2] == COMPILED_PUSH + 5 && pushed == regs->r13) ||
+				   (code[2] == COMPILED_PUSH + 6 && pushed == regs->r14) ||
+				   (code[2] == COMPILED_PUSH + 7 && pushed == regs->r15)))
+		return true;
+	return (pushed == regs->bp && code[0] != COMPILED_PUSH + 5) ||
+	       (pushed == regs->bx && code[0] != COMPILED_PUSH + 3) ||
+	       (pushed == regs->ax && code[0] != COMPILED_PUSH);
+}
+
+/*
  * A breakpoint lies in the place of an instruction that is probed. Until the kernel has found whose it is
  * (handle_swbp() in kernel/events/uprobes.c), which may be a turn of the scheduler later, pc is one byte behind it: at a function's
  * first instruction, `push %rbp`, where rows say that it was executed. The kernel does that itself then (push_emulate_op() in
- * arch/x86/kernel/uprobes.c), and pc is what it was before: what lies on the stack tells. In a process that has no probes such a
- * byte is padding in front of a function (Go's, lld's).
+ * arch/x86/kernel/uprobes.c), first the stack and then pc, which is what it was before: what lies on the stack tells. In a process that has no
+ * probes such a byte is padding in front of a function (Go's, lld's), as it is in front of one that begins with a breakpoint.
  */
 static __always_inline void user_regs_leave_breakpoint(struct unwind_cursor *c,
 						       const struct pt_regs *regs,
 						       struct mm_struct *mm)
 {
 	wire_u64 pushed = 0;
-	wire_u8 code[2] = { 0 };
+	wire_u8 code[3] = { 0 };
 
 	if ((long)regs->orig_ax != ORIG_AX_EXCEPTION)
 		return;
 	bpf_probe_read_user(code, sizeof(code), (const void *)(regs->ip - 1));
-	/* Where pc is at a breakpoint the one before is padding. */
-	if (code[0] != COMPILED_BREAKPOINT || code[1] == COMPILED_BREAKPOINT ||
+	if ((code[0] != COMPILED_BREAKPOINT && code[1] != COMPILED_BREAKPOINT) ||
 	    !probed_has_breakpoints(mm))
 		return;
 	bpf_probe_read_user(&pushed, sizeof(pushed), (const void *)regs->sp);
-	if (pushed != regs->bp && pushed != regs->bx)
-		c->pc--;
+	if (code[1] != COMPILED_BREAKPOINT) {
+		if (pushed != regs->bp && pushed != regs->bx)
+			c->pc--;
+	} else if (user_regs_have_pushed(regs, code, pushed)) {
+		c->sp += sizeof(pushed);
+		c->leaf_regs[DWARF_RSP] += sizeof(pushed);
+	}
 }
 
 static __always_inline enum unwind_reason user_regs_of_entry(struct scratch *s,

@@ -4,6 +4,7 @@
 import functools
 import math
 
+import gates
 from hp import *
 
 MALLOCS = os.path.join(WORKLOADS, "mallocs")
@@ -240,6 +241,28 @@ def exceptions_find_their_way():
     for process, preload in zip(processes, preloads):
         # libstdc++ asks for memory for the exception, too. How the stacks are is not what this is about.
         expect(total(of_pid(stacks(path, "--event", "malloc"), process.pid)) >= 200, f"calls by new: {preload}")
+
+
+@test
+def stacks_while_the_kernel_does_what_is_probed():
+    """
+    The kernel carries out a probed `push` itself, first the stack and then pc: who is sampled in between has still called what he has called. By
+    programs that do nothing but ask for memory, each with another allocator, and so with another first instruction.
+    """
+    need_uprobes()
+    preloads = [os.path.join(LIBRARIES, library) for library in PRELOADED]
+    programs = [start([os.path.join(WORKLOADS, "storm"), "memory", 1], env={**os.environ, "LD_PRELOAD": preload}).wait_text()
+                for preload in ["", *filter(os.path.exists, preloads)]]
+    recorder = Recorder("-p", ",".join(str(program.pid) for program in programs), "-e", "cpu,malloc", "-F", "1999")
+    time.sleep(5)
+    lines = collapsed(recorder.end(), "--event", "cpu", "--annotate")
+    within = total([line for line in lines if any("push_emulate_op" in frame for frame in line.frames)])
+    bad = [line for line in lines if not in_order(line.frames, "start_thread", "memory")]
+    print(f"# {len(programs)} allocators: {total(bad)} of {total(lines)} without their callers; {within} while a push is carried out")
+    for line in bad[:5]:
+        print(f"#   {line}")
+    expect(total(lines) > 4000, "too few samples")
+    expect(total(bad) <= gates.most_bad(total(lines)), "stacks without their callers")
 
 
 # --- through Java -----------------------------------------------------------------------------

@@ -260,7 +260,8 @@ int uprobe_session_open(int prog_fd, const struct uprobe_session *session)
 {
 	if (f.shared_error)
 		return f.shared_error;
-	note("session %d of %u in %u\n", prog_fd - PROG_FD, session->count, session->pid);
+	note("%s %d of %u in %u\n", session->is_multi ? "calls" : "session", prog_fd - PROG_FD,
+	     session->count, session->pid);
 	for (uint32_t i = 0; i < session->count; i++)
 		note("%llu at %llu\n", (unsigned long long)session->cookies[i],
 		     (unsigned long long)session->offsets[i]);

@@ -184,15 +184,15 @@ static struct bpf_program *session_program(const struct bpf_session *session,
 	return programs[trigger];
 }
 
-/* Native memory has one program that sees all, or two, of which the second is for returns; wake-ups are noted by one of two. */
+/* Native memory has one program that sees all that matters, or two, of which the second is for returns; wake-ups are noted by one of two. */
 static bool session_has_use(const struct bpf_session_options *options, enum wire_trigger trigger)
 {
-	bool one = options->has_sessions;
+	bool one = options->has_sessions, returns = options->follow_memory;
 
 	switch (trigger) {
-	case WIRE_TRIGGER_MALLOC: return !one;
-	case WIRE_TRIGGER_MALLOC_RETURN: return options->follow_memory && !one;
-	case WIRE_TRIGGER_MALLOC_SESSION: return one;
+	case WIRE_TRIGGER_MALLOC: return !one || !returns;
+	case WIRE_TRIGGER_MALLOC_RETURN: return !one && returns;
+	case WIRE_TRIGGER_MALLOC_SESSION: return one && returns;
 	case WIRE_TRIGGER_OFFCPU_WAKING: return !options->tells_wakers;
 	case WIRE_TRIGGER_OFFCPU_WAKER:
 	case WIRE_TRIGGER_LOCK_WAKER: return options->tells_wakers;
@@ -295,6 +295,10 @@ static int session_load(struct bpf_session *session, const struct bpf_session_op
 		return session_explain(err, r, "give its rings to");
 	bpf_program__set_expected_attach_type(session_program(session, WIRE_TRIGGER_MALLOC_SESSION),
 					      (enum bpf_attach_type)UPROBE_SESSION_ATTACH_TYPE);
+	if (options->has_sessions)
+		bpf_program__set_expected_attach_type(
+			session_program(session, WIRE_TRIGGER_MALLOC),
+			(enum bpf_attach_type)UPROBE_MULTI_ATTACH_TYPE);
 	r = hostprof_bpf__load(session->skel);
 	return r < 0 ? session_explain(err, r, "load") : 0;
 }

@@ -152,7 +152,7 @@ struct capture_function {
 	uint64_t offset; /* in the file */
 };
 
-/* FILE is of WIRE_TRIGGER_MALLOC_SESSION, for all FUNCTIONS of it; else as capture_add_place(). */
+/* FILE is of WIRE_TRIGGER_MALLOC_SESSION, or of WIRE_TRIGGER_MALLOC where nobody wants returns, for all FUNCTIONS of it; else as capture_add_place(). */
 int capture_add_functions(struct capture *capture, const struct capture_place *file,
 			  const struct capture_function *functions, uint32_t count,
 			  struct err *err);

@@ -221,9 +221,13 @@ static void programs_of_native_memory(void **state)
 	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC), -1);
 	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC_RETURN), -1);
 	bpf_session_free(session);
+	strbuf_reset(&f.log);
+	strbuf_addch(&f.log, '\n');
 	options.follow_memory = false;
 	session = opened(&options);
-	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC), -1);
+	expect_line("sample_malloc 1\n");
+	expect_line("sample_malloc of 48\n");
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC_SESSION), -1);
 	bpf_session_free(session);
 }
 

@@ -82,10 +82,10 @@ static void places_of_all(void **state)
 /* Those of a file are one probe, which is there once for a process. */
 static void functions_of_a_file(void **state)
 {
-	const struct capture_place file = { .trigger = WIRE_TRIGGER_MALLOC_SESSION,
-					    .pid = 77,
-					    .generation = 1,
-					    .path = "/proc/self/exe" };
+	struct capture_place file = { .trigger = WIRE_TRIGGER_MALLOC_SESSION,
+				      .pid = 77,
+				      .generation = 1,
+				      .path = "/proc/self/exe" };
 	const struct capture_function functions[CAPTURE_MAX_FUNCTIONS + 1] = {
 		{ WIRE_MALLOC_SIZE, 4242 }, { WIRE_MALLOC_FREE, 2424 }
 	};
@@ -97,6 +97,7 @@ static void functions_of_a_file(void **state)
 	assert_true(capture_has_sessions(f.capture));
 	assert_int_equal(capture_add_functions(f.capture, &file, functions, 2, &err), 0);
 	assert_int_equal(f.capture->places.len, 1);
+	assert_non_null(strstr(f.log, "session"));
 	assert_non_null(strstr(f.log, "of 2 in 77\n1 at 4242\n2049 at 2424\n"));
 	assert_int_equal(capture_add_functions(f.capture, &file, functions, 2, &err), 0);
 	assert_int_equal(f.capture->places.len, 1);
@@ -108,6 +109,11 @@ static void functions_of_a_file(void **state)
 	f.shared_error = -EPERM;
 	assert_int_equal(capture_add_functions(f.capture, &file, functions, 2, &err), -EPERM);
 	assert_int_equal(f.capture->places.len, 0);
+	/* Where no return matters it is no session. */
+	f.shared_error = 0;
+	file.trigger = WIRE_TRIGGER_MALLOC;
+	assert_int_equal(capture_add_functions(f.capture, &file, functions, 2, &err), 0);
+	assert_non_null(strstr(f.log, "calls"));
 }
 
 /* Where that would harm, memory is not followed. */

@@ -76,7 +76,8 @@ int capture_add_functions(struct capture *capture, const struct capture_place *f
 			  const struct capture_function *functions, uint32_t count, struct err *err)
 {
 	(void)capture, (void)err;
-	note("%u at once of %u:", count, file->pid);
+	note("%u at once of %u%s:", count, file->pid,
+	     file->trigger == WIRE_TRIGGER_MALLOC_SESSION ? "" : ", calls");
 	for (uint32_t i = 0; i < count; i++)
 		note(" %d", (int)functions[i].offset);
 	note("\n");
@@ -139,6 +140,10 @@ static void of_each(void **state)
 	map_in(8);
 	expect("0 at 103 of 8.5\n1 at 200 of 8.5\n");
 	assert_int_equal(w.probes.probed, 2);
+	/* At once, but no session: a call whose return nobody wants has none that is probed. */
+	w.has_sessions = true;
+	map_in(7);
+	expect("2 at once of 7, calls: 103 200\n");
 }
 
 /* Who takes back comes first, and who gives tells its result before it is called. */

@@ -86,6 +86,7 @@ int capture_add_functions(struct capture *c, const struct capture_place *file,
 	const struct uprobe_session session = { .path = file->path,
 						.pid = file->pid,
 						.count = count,
+						.is_multi = file->trigger == WIRE_TRIGGER_MALLOC,
 						.offsets = offsets,
 						.cookies = cookies };
 	struct capture_probe probe;

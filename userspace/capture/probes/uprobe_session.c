@@ -22,7 +22,8 @@ int uprobe_session_open(int prog_fd, const struct uprobe_session *session)
 {
 	struct link_attr attr = {
 		.prog_fd = (uint32_t)prog_fd,
-		.attach_type = UPROBE_SESSION_ATTACH_TYPE,
+		.attach_type =
+			session->is_multi ? UPROBE_MULTI_ATTACH_TYPE : UPROBE_SESSION_ATTACH_TYPE,
 		.path = (uintptr_t)session->path,
 		.offsets = (uintptr_t)session->offsets,
 		.cookies = (uintptr_t)session->cookies,

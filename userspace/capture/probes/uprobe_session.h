@@ -12,8 +12,13 @@
 
 #include "base/err.h"
 
-/* Of a program that is to be loaded: enum bpf_attach_type in newer headers. */
+/*
+ * Of a program that is to be loaded: enum bpf_attach_type in newer headers. The second one's sees calls only, and says 0. Of a session that is another
+ * process's the kernel takes 0 for the answer (uprobe_prog_run() in kernel/trace/bpf_trace.c): where several processes share a file each call of
+ * each would have its return probed.
+ */
 #define UPROBE_SESSION_ATTACH_TYPE 57
+#define UPROBE_MULTI_ATTACH_TYPE   48
 
 /* Has this kernel got it? It is tried with a program that does nothing. */
 bool uprobe_session_works(void);
@@ -22,6 +27,7 @@ struct uprobe_session {
 	const char *path; /* of the file, as this process opens it */
 	uint32_t pid;	  /* of the only process; 0: all that map the file */
 	uint32_t count;
+	bool is_multi;		 /* the program was loaded with UPROBE_MULTI_ATTACH_TYPE */
 	const uint64_t *offsets; /* of the functions' first instructions */
 	const uint64_t *cookies; /* what the program is told of each */
 };

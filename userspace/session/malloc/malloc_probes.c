@@ -75,7 +75,8 @@ static int add_all_at_once(const struct malloc_probes *probes, struct capture *c
 	vec_for_each (place, &file->places)
 		if (is_wanted(probes, place))
 			functions[count++] = (struct capture_function){ place->form, place->probe };
-	at.trigger = WIRE_TRIGGER_MALLOC_SESSION;
+	if (probes->frees)
+		at.trigger = WIRE_TRIGGER_MALLOC_SESSION;
 	return capture_add_functions(capture, &at, functions, count, err);
 }
 

@@ -67,6 +67,7 @@ static void test_too_much(void **state)
 	assert_int_equal(bytes_of(WIRE_MALLOC_SIZE, most - 1, 0, 0, 0), most - 1);
 	assert_int_equal(bytes_of(WIRE_MALLOC_ARRAY, 1ULL << 33, 1ULL << 33, 0, 0), 0);
 	assert_int_equal(bytes_of(WIRE_MALLOC_ARRAY, UINT64_MAX, 2, 0, 0), 0);
+	assert_int_equal(bytes_of(WIRE_MALLOC_ARRAY, 3, UINT64_MAX / 3 + 7, 0, 0), 0);
 	assert_int_equal(bytes_of(WIRE_MALLOC_ARRAY, 0, 2, 0, 0), 0);
 	assert_int_equal(bytes_of(WIRE_MALLOC_ARRAY, 2, 0, 0, 0), 0);
 	assert_int_equal(bytes_of(WIRE_MALLOC_ARRAY, 1ULL << 23, (1ULL << 23) + 1, 0, 0),

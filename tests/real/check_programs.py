@@ -13,7 +13,7 @@ import collections
 
 from place import *  # noqa: F403  (sets the path of the next)
 from hp import *
-from hp_memory import MB, MemoryWatch
+from hp_memory import MB, MemoryWatch, together
 from kinds import KINDS, PRELUDE, command_of
 from peers import beside
 from programs import free_port
@@ -57,7 +57,7 @@ class Row:
         left = sum(counters.get(f"unwind.frames.{name}", 0) for name in ("row", "frame-pointer", "jit", "java"))
         self.inferred = counters.get("unwind.frames.inferred", 0) / max(left, 1)
         self.lost = stats["lost"]
-        self.peak_bytes, self.limit_bytes = peak.rss + peak.maps, stats["memory_limit_bytes"]
+        self.peak_bytes, self.limit_bytes = together(peak), stats["memory_limit_bytes"]
 
     def _add(self, frames, count):
         cut = frames and CUT.fullmatch(frames[0])

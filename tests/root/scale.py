@@ -12,7 +12,7 @@ import statistics
 
 import gates
 from hp import *
-from hp_memory import MB, MemoryWatch, expect_within
+from hp_memory import MB, MemoryWatch, expect_within, together
 
 TOOLS = os.path.join(BUILD, "tools")
 SCALE = float(os.environ.get("HOSTPROF_SCALE", "1"))
@@ -196,12 +196,12 @@ def idle_processes_cost_nothing():
     print(f"# {IDLE} idle processes below pid {crowd.pid}")
     many = record_few()
     for name, (_, stats, peak) in (("alone", few), ("with idle ones", many)):
-        print(f"# {name}: peak {(peak.rss + peak.maps - peak.shared) / MB:.1f} MB, own CPU "
+        print(f"# {name}: peak {together(peak) / MB:.1f} MB, own CPU "
               f"{stats['own_cpu_ns'] / 1e6:.0f} ms, spaces {spaces(stats)}", flush=True)
     for result, stats, _ in (few, many):
         expect_whole(result, stats)
     expect(spaces(many[1]) < 1000, f"{spaces(many[1])} spaces for 50 processes that run")
-    more = (many[2].rss + many[2].maps - many[2].shared) - (few[2].rss + few[2].maps - few[2].shared)
+    more = together(many[2]) - together(few[2])
     expect(more <= 2048 * IDLE, f"{more / IDLE:.0f} bytes for each idle process")
 
 

@@ -250,9 +250,13 @@ def stacks_while_the_kernel_does_what_is_probed():
     programs that do nothing but ask for memory, each with another allocator, and so with another first instruction.
     """
     need_uprobes()
-    preloads = [os.path.join(LIBRARIES, library) for library in PRELOADED]
-    programs = [start([os.path.join(WORKLOADS, "storm"), "memory", 1], env={**os.environ, "LD_PRELOAD": preload}).wait_text()
-                for preload in ["", *filter(os.path.exists, preloads)]]
+    # Files of their own: who else records with --live has the returns of a shared one probed.
+    program = temp_path("storm")
+    run(["gcc", "-O2", "-g", "-static", "-o", program, os.path.join(SOURCES, "storm.c"), "-lpthread"], code=0)
+    libraries = [shutil.copy(path, temp_dir()) for path in (os.path.join(LIBRARIES, library) for library in PRELOADED) if os.path.exists(path)]
+    programs = [start([program, "memory", 1]).wait_text()]
+    programs += [start([os.path.join(WORKLOADS, "storm"), "memory", 1], env={**os.environ, "LD_PRELOAD": library}).wait_text()
+                 for library in libraries]
     recorder = Recorder("-p", ",".join(str(program.pid) for program in programs), "-e", "cpu,malloc", "-F", "1999")
     time.sleep(5)
     lines = collapsed(recorder.end(), "--event", "cpu", "--annotate")

@@ -4,7 +4,7 @@
 
 usage: fuzz-coverage.py [FOLDER…]
 
-Each fuzzer of $BUILD is run over its committed corpus and what was kept of earlier runs (tests/fuzz/found). Printed for each file of FOLDERs
+Each fuzzer of $BUILD is run once over what scripts/fuzz.sh would begin with. Printed for each file of FOLDERs
 (those whose bytes are others') are lines reached and the functions that none reached. A function that is reached by no fuzzer is not
 fuzzed, however many hours they run.
 """
@@ -27,18 +27,11 @@ def fuzzers():
     return [os.path.basename(source)[len("fuzz_"):-len(".c")] for source in sources]
 
 
-def run(name, room):
-    """One fuzzer over what there is for it: its profile."""
-    found, profile = os.path.join(room, name), os.path.join(room, name + ".profraw")
-    os.mkdir(found)
-    archive = os.path.join(root, "tests", "fuzz", "found", name + ".tar.xz")
-    if os.path.exists(archive):
-        subprocess.run(["tar", "-C", found, "-xf", archive], check=True)
-    seeds = [path for path in (found, os.path.join(root, "tests", "fuzz", "corpus", name)) if os.path.isdir(path)]
-    with open(os.path.join(room, name + ".log"), "wb") as log:
-        subprocess.run([os.path.join(build, "fuzzers", "fuzz_" + name), "-runs=0", "-rss_limit_mb=2048", *seeds], check=True,
-                       env=dict(os.environ, LLVM_PROFILE_FILE=profile), stdout=log, stderr=log)
-    return profile
+def run_all(room):
+    """Each over what there is for it: their profiles."""
+    subprocess.run([os.path.join(root, "scripts", "fuzz.sh")], check=True, stdout=subprocess.DEVNULL,
+                   env=dict(os.environ, BUILD=build, FUZZ_SECONDS="0", LLVM_PROFILE_FILE=os.path.join(room, "%p.profraw")))
+    return glob.glob(os.path.join(room, "*.profraw"))
 
 
 class File:
@@ -81,9 +74,8 @@ def print_report(files, folders):
 
 def main():
     with tempfile.TemporaryDirectory() as room:
-        profiles = [run(name, room) for name in fuzzers()]
         merged = os.path.join(room, "all.profdata")
-        subprocess.run(["llvm-profdata", "merge", "-o", merged, *profiles], check=True)
+        subprocess.run(["llvm-profdata", "merge", "-o", merged, *run_all(room)], check=True)
         objects = [word for name in fuzzers() for word in ("-object", os.path.join(build, "fuzzers", "fuzz_" + name))]
         text = subprocess.run(["llvm-cov", "export", "-format=lcov", "-instr-profile", merged, *objects], check=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout

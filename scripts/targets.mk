@@ -11,8 +11,8 @@ SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # clang calls NULL + 0 an overflow, which every empty array would be.
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
 	-fno-sanitize=pointer-overflow
-
-COVERAGE_FLAGS := -fprofile-instr-generate -fcoverage-mapping
+COVERAGE_FLAGS := -fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping
+FUZZ_CFLAGS := -O1 -g -Wno-format-nonliteral
 
 help: ## print this list
 	@sed -nE 's/^([a-z][a-z-]*):.*## (.*)/\1\t\2/p' Makefile scripts/targets.mk | expand -t 16
@@ -123,7 +123,7 @@ check-differential: ## walk 10,000 stacks that perf takes as we do, as libdwfl a
 	@$(SCRIPT_ENV) tests/tools/differential/run.py
 
 fuzz: ## run every fuzzer (or FUZZERS) over its corpus for FUZZ_SECONDS (20; 0: only the corpus); FUZZ_LEDGER=1 notes how long
-	@+$(AGAIN) BUILD=$(BUILD)/fuzz CC=clang SAN="$(FUZZ_FLAGS)" CFLAGS="-O1 -g -Wno-format-nonliteral" fuzzers
+	@+$(AGAIN) BUILD=$(BUILD)/fuzz CC=clang SAN="$(FUZZ_FLAGS)" CFLAGS="$(FUZZ_CFLAGS)" fuzzers
 	@BUILD=$(BUILD)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_LEDGER=$(FUZZ_LEDGER) scripts/fuzz.sh \
 		$(FUZZERS:%=tests/fuzz/fuzz_%.c)
 
@@ -131,8 +131,8 @@ fuzz-keep: ## keep of what the last `make fuzz` (or FUZZERS) found what reaches 
 	@BUILD=$(BUILD)/fuzz scripts/fuzz-keep.sh $(FUZZERS:%=tests/fuzz/fuzz_%.c)
 
 fuzz-coverage: ## which functions of the parsers no fuzzer reaches, by corpora and what was kept
-	@+$(AGAIN) BUILD=$(BUILD)/fuzz-coverage CC=clang SAN="-fsanitize=fuzzer-no-link $(COVERAGE_FLAGS)" \
-		CFLAGS="-O1 -g -Wno-format-nonliteral" fuzzers
+	@+$(AGAIN) BUILD=$(BUILD)/fuzz-coverage CC=clang SAN="$(COVERAGE_FLAGS)" \
+		CFLAGS="$(FUZZ_CFLAGS)" fuzzers
 	@BUILD=$(BUILD)/fuzz-coverage scripts/fuzz-coverage.py
 
 lint: ## check format, layers, sizes, scripts, licence lines, mutants, BPF stacks, the agent's imports

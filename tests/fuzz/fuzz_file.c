@@ -34,6 +34,11 @@ struct question {
 
 _Static_assert(sizeof(struct question) == UNUSED_BYTES, "there is so much room");
 
+static uint64_t limit_of(const struct question *question)
+{
+	return 1ULL << (8 + question->limit % 20);
+}
+
 static void expect_sense(int64_t r, const struct err *err)
 {
 	assert_true(r >= 0 || strcmp(err->text, "its reader does not make sense") != 0);
@@ -45,7 +50,7 @@ static void ask_for_symbols(int fd, const struct question *question)
 	struct elf_symbol symbol;
 	struct go_frames frames;
 
-	image_content_read(fd, 0, "file", (size_t)1 << (8 + question->limit % 20), &content);
+	image_content_read(fd, 0, "file", limit_of(question), &content);
 	assert_true(!content.failure || !strstr(content.failure, "does not make sense"));
 	for (size_t i = 0; i < content.symbols.ranges.len && i < MAX_RANGES; i++) {
 		uint64_t address = content.symbols.ranges.items[i].address;
@@ -113,7 +118,7 @@ static void ask_for_names(int fd)
 
 static void ask_for_places(int fd, const struct question *question)
 {
-	const uint64_t limit_bytes = 1ULL << (8 + question->limit % 20);
+	const uint64_t limit_bytes = limit_of(question);
 	static struct reader_objects objects;
 	static struct reader_places places;
 	static struct reader_usdt usdt;

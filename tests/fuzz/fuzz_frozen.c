@@ -12,9 +12,12 @@
 /* Only of texts that nobody compares here. */
 #define assert_string_equal(a, b) (void)(a)
 
+#include "check_words.h"
 #include "frozen_world.h"
-#include "unwind/walk.h"
+#include "late_changes.h"
 
+/* As the world is begun. */
+#define MAX_FRAMES 200
 #define MAX_CHANGE 32
 #define POINTER	   255
 #define MAX_TURNS  4096
@@ -48,14 +51,6 @@ static void make_chunks(void)
 
 /* --- what is changed -------------------------------------------------------------------------- */
 
-struct changes {
-	const uint8_t *at;
-	size_t left;
-};
-
-static struct changes late;
-static unsigned int reads, late_from;
-
 static void put_pointer(const struct piece *piece, size_t at, const uint8_t *data)
 {
 	const uint64_t address = OBJECTS_AT + (data[0] | (uint64_t)data[1] << 8);
@@ -64,32 +59,30 @@ static void put_pointer(const struct piece *piece, size_t at, const uint8_t *dat
 		memcpy((uint8_t *)piece->bytes + at, &address, sizeof(address));
 }
 
-static void change(struct changes c)
+static void change(struct change c)
 {
-	while (c.left > 5) {
-		const struct piece *piece = &pieces[c.at[0] % ARRAY_SIZE(pieces)];
-		const size_t at = (c.at[1] | (size_t)c.at[2] << 8) % piece->len;
-		size_t len = c.at[3];
+	while (c.size > 5) {
+		const struct piece *piece = &pieces[c.data[0] % ARRAY_SIZE(pieces)];
+		const size_t at = (c.data[1] | (size_t)c.data[2] << 8) % piece->len;
+		size_t len = c.data[3];
 
-		c.at += 4;
-		c.left -= 4;
+		c.data += 4;
+		c.size -= 4;
 		if (len == POINTER) {
-			put_pointer(piece, at, c.at);
+			put_pointer(piece, at, c.data);
 			len = 2;
 		} else {
-			len = MIN(len % MAX_CHANGE, c.left);
-			memcpy((uint8_t *)piece->bytes + at, c.at, MIN(len, piece->len - at));
+			len = MIN(len % MAX_CHANGE, c.size);
+			memcpy((uint8_t *)piece->bytes + at, c.data, MIN(len, piece->len - at));
 		}
-		c.at += len;
-		c.left -= len;
+		c.data += len;
+		c.size -= len;
 	}
 }
 
 static int read_changing(const void *data, uint64_t address, void *dst, size_t len)
 {
-	if (++reads == late_from)
-		change(late);
-	assert_true(reads < MAX_READS);
+	changes_at_read(MAX_READS);
 	return read_piece(data, address, dst, len);
 }
 
@@ -106,18 +99,6 @@ static void take_form(uint8_t form)
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-static void check(void)
-{
-	uint32_t at = 0, frames = 0, len;
-
-	for (; at < cursor.words; at += len, frames++) {
-		len = wire_frame_words(out[at]);
-		assert_true(len);
-	}
-	assert_true(at == cursor.words && frames == cursor.frames);
-	assert_true(cursor.words <= WIRE_MAX_USER_WORDS && cursor.reason < UNWIND_REASON_COUNT);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct unwind_tables none;
@@ -128,12 +109,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	make_chunks();
 	take_form(data[0]);
-	reads = 0;
-	late_from = 1 + data[1];
-	change((struct changes){ data + 2, (size - 2) / 2 });
-	late = (struct changes){ data + 2 + (size - 2) / 2, size - 2 - (size - 2) / 2 };
+	changes_split(data + 2, size - 2, (size - 2) / 2, data[1]);
 	while (unwind_frame(&cursor, &changing, out) == UNWIND_GO_ON)
 		assert_true(++turns < MAX_TURNS);
-	check();
+	check_cursor(&cursor, out, MAX_FRAMES);
 	return 0;
 }

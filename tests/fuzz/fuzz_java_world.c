@@ -9,16 +9,15 @@
 /* Before fixtures. */
 #include "fuzz_asserts.h"
 
-#include "interpreted_world.h"
+#include "check_words.h"
+#include "late_changes.h"
+#include "unpacking_world.h"
 
+/* As the world is begun. */
+#define MAX_FRAMES 100
 #define MAX_CHANGE 32
 #define MAX_TURNS  512
 #define MAX_READS  (MAX_TURNS * 4096U)
-
-/* The array of frames that are put in place, and the youngest of these. */
-#define ARRAY_WORD 700
-#define FP_WORD	   60
-#define FRAMES	   3
 
 enum {
 	FORM_LEAF = 1,
@@ -34,34 +33,6 @@ enum {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* --- the world -------------------------------------------------------------------------------- */
-
-static void put_array(void)
-{
-	static const struct wire_unpacking layout = { .array = 96,
-						      .frames = 12,
-						      .elements = 40,
-						      .element_bytes = 48,
-						      .method = 24,
-						      .bci = 8,
-						      .bytecodes = 56 };
-
-	world.jvm.unpacking = layout;
-	world.unpacking_live = 1;
-	world_thread[12] = world_word(ARRAY_WORD);
-	world_stack[ARRAY_WORD + 1] = (uint64_t)FRAMES << 32;
-	for (unsigned int i = 0; i < FRAMES; i++) {
-		const unsigned int fp = FP_WORD + 20 * i;
-
-		world_stack[ARRAY_WORD + 5 + 6 * i + 3] = METHOD;
-		world_stack[ARRAY_WORD + 5 + 6 * i + 1] = i;
-		world_stack[fp - 3] = METHOD;
-		world_stack[fp - 1] = world_word(fp + 2);
-		world_stack[fp] = world_word(fp + 20);
-		world_stack[fp + 1] = CODE_OF(310);
-	}
-	world_stack[FP_WORD + 20 * FRAMES - 2] = world_word(40);
-	world_stack[FP_WORD + 20 * FRAMES + 1] = WORLD_CALLER;
-}
 
 /* In the interpreter, in compiled code or at its end, at its handler, at the barrier, in native code, or nowhere. */
 static void take_form(uint8_t where, uint8_t form)
@@ -89,33 +60,23 @@ static void take_form(uint8_t where, uint8_t form)
 
 /* --- what is changed -------------------------------------------------------------------------- */
 
-struct changes {
-	const uint8_t *at;
-	size_t left;
-};
-
-static struct changes late;
-static unsigned int reads, late_from;
-
-static void change(struct changes c)
+static void change(struct change c)
 {
-	while (c.left > 4) {
-		const size_t piece = c.at[0] % ARRAY_SIZE(world_pieces);
+	while (c.size > 4) {
+		const size_t piece = c.data[0] % ARRAY_SIZE(world_pieces);
 		const size_t bytes = world_pieces[piece].len;
-		const size_t at = 8 * (c.at[1] | (size_t)c.at[2] << 8) % bytes;
-		const size_t len = MIN((size_t)c.at[3] % MAX_CHANGE, c.left - 4);
+		const size_t at = 8 * (c.data[1] | (size_t)c.data[2] << 8) % bytes;
+		const size_t len = MIN((size_t)c.data[3] % MAX_CHANGE, c.size - 4);
 
-		memcpy((uint8_t *)world_pieces[piece].bytes + at, c.at + 4, MIN(len, bytes - at));
-		c.at += 4 + len;
-		c.left -= 4 + len;
+		memcpy((uint8_t *)world_pieces[piece].bytes + at, c.data + 4, MIN(len, bytes - at));
+		c.data += 4 + len;
+		c.size -= 4 + len;
 	}
 }
 
 static int read_changing(const void *data, uint64_t address, void *dst, size_t len)
 {
-	if (++reads == late_from)
-		change(late);
-	assert_true(reads < MAX_READS);
+	changes_at_read(MAX_READS);
 	return world_read(data, address, dst, len);
 }
 
@@ -128,36 +89,20 @@ static const struct wire_page *no_page(const struct wire_page_key *key, const vo
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-static void check(void)
-{
-	uint32_t at = 0, frames = 0, len;
-
-	for (; at < world.words; at += len, frames++) {
-		len = wire_frame_words(world_out[at]);
-		assert_true(len);
-	}
-	assert_true(at == world.words && frames == world.frames);
-	assert_true(world.words <= WIRE_MAX_USER_WORDS && world.reason < UNWIND_REASON_COUNT);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	unsigned int turns = 0;
 
 	if (size < 3)
 		return 0;
-	begin_interpreted(0x123450007);
-	put_array();
-	world.r15 = world.thread = THREAD_AT;
+	begin_frames(0);
+	world.thread = THREAD_AT;
 	take_form(data[0], data[1]);
 	world_memory.read = read_changing;
 	world_tables.page = no_page;
-	reads = 0;
-	late_from = 1 + data[2];
-	change((struct changes){ data + 3, (size - 3) / 2 });
-	late = (struct changes){ data + 3 + (size - 3) / 2, size - 3 - (size - 3) / 2 };
+	changes_split(data + 3, size - 3, (size - 3) / 2, data[2]);
 	while (unwind_frame(&world, &world_memory, world_out) == UNWIND_GO_ON)
 		assert_true(++turns < MAX_TURNS);
-	check();
+	check_cursor(&world, world_out, MAX_FRAMES);
 	return 0;
 }

@@ -9,25 +9,10 @@
 /* Before fixtures. */
 #include "fuzz_asserts.h"
 
+#include "fake_changes.h"
 #include "fake_chunks.h"
 
-#define MAX_CHANGE 32
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void change(struct fake_memory *fake, const uint8_t *data, size_t size)
-{
-	while (size > 3) {
-		size_t at = data[0] | (size_t)data[1] << 8, len = data[2] % MAX_CHANGE;
-
-		data += 3;
-		size -= 3;
-		len = MIN(len, MIN(size, FAKE_BYTES - at));
-		memcpy(fake->bytes + at, data, len);
-		data += len;
-		size -= len;
-	}
-}
 
 static bool is_in(const struct wire_chunks *c, uint16_t offset, unsigned int bytes)
 {
@@ -54,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	put_fields(f);
 	for (unsigned int i = 0; i < FLAGS; i++)
-		fake_put(&f->vm.fake, f->values[i], &(uint8_t){ (form >> (i + 1)) & 1 }, 1);
+		set_flag(f, i, (form >> (i + 1)) & 1);
 	if (size)
 		change(&f->vm.fake, data + 1, size - 1);
 	if (read_it(f, &chunks) == 0)

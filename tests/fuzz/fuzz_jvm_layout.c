@@ -12,6 +12,7 @@
 /* Before fixtures. */
 #include "fuzz_asserts.h"
 
+#include "fake_changes.h"
 #include "jvm/continuation/jvm_yielding.h"
 #include "jvm/layout/jvm_blobs.h"
 #include "jvm/layout/jvm_layout_read.h"
@@ -19,7 +20,6 @@
 #include "jvm/names/scopes_layout.h"
 #include "jvm_fixture.h"
 
-#define MAX_CHANGE 32
 #define LIB_OFFSET 0x10000000
 #define LIB_BYTES  0x1000000
 
@@ -45,20 +45,6 @@ static struct fake_jvm *shape_of(uint8_t choice)
 	*copy = *made[i];
 	copy->vm.fake.memory.data = &copy->vm.fake;
 	return copy;
-}
-
-static void change(struct fake_memory *fake, const uint8_t *data, size_t size)
-{
-	while (size > 3) {
-		size_t at = data[0] | (size_t)data[1] << 8, len = data[2] % MAX_CHANGE;
-
-		data += 3;
-		size -= 3;
-		len = MIN(len, MIN(size, FAKE_BYTES - at));
-		memcpy(fake->bytes + at, data, len);
-		data += len;
-		size -= len;
-	}
 }
 
 static void check_wire(const struct wire_jvm *wire)

@@ -94,8 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	f = fixture_new(&layout);
 	its_identity = data[0] & FORM_WITHOUT_IDENTITY ? 0 : identity(f);
-	later_at = reads = 0;
-	f->fake.memory.read = read_changing;
+	changes_begin();
 	method_names_free(f->names);
 	f->names = method_names_new(&f->fake.memory, &f->layout);
 	changes_apply(data, size);

@@ -14,21 +14,13 @@
 
 #include "base/macros.h"
 #include "fake_memory.h"
+#include "late_changes.h"
 
 #define MAX_CHANGE 32
 /* A chain that leads in a circle is followed 65,536 times, and each of it looked at. */
 #define MAX_READS  (1U << 19)
 #define POINTER	   255
 #define LATE_HALFS 16U
-
-struct change {
-	const uint8_t *data;
-	size_t size;
-};
-
-/* What is changed when so many reads have been. */
-static struct change later;
-static unsigned int reads, later_at;
 
 static void put_pointer(size_t at, const uint8_t *data)
 {
@@ -59,9 +51,7 @@ static void change(struct change c)
 
 static int read_changing(const struct vm_memory *m, const struct vm_span *spans, unsigned int count)
 {
-	if (++reads == later_at)
-		change(later);
-	assert_true(reads < MAX_READS);
+	changes_at_read(MAX_READS);
 	return fake_read(m, spans, count);
 }
 
@@ -78,10 +68,7 @@ static inline void changes_apply(const uint8_t *data, size_t size)
 {
 	size_t now = (size - 3) * (LATE_HALFS - data[2] % LATE_HALFS) / LATE_HALFS;
 
-	change((struct change){ data + 3, now });
-	later = (struct change){ data + 3 + now, size - 3 - now };
-	later_at = 1 + data[1];
-	reads = 0;
+	changes_split(data + 3, size - 3, now, data[1]);
 }
 
 #endif

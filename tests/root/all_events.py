@@ -13,7 +13,7 @@ import sys
 
 from hp import *
 from hp_memory import MB, MemoryWatch, expect_within
-from mixed_judge import judge_bytes, judge_jvm
+from mixed_judge import judge_bytes, judge_jvm, read_profiles, start_mixed
 
 SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 del sys.argv[1:]
@@ -64,8 +64,7 @@ class Database:
 
 def begin_jvms():
     versions = [(17, 25)[i % 2] for i in range(JVMS)]
-    return [(version, java(version, "Mixed", SECONDS - 4, flags=["-Xmx64m", *(["-XX:+EnableDynamicAgentLoading"] if version >= 21 else [])],
-                           stdin=subprocess.PIPE)) for version in versions]
+    return [(version, start_mixed(version, SECONDS - 4)) for version in versions]
 
 
 def judge_cpu(jvms, seconds, profiles):
@@ -100,10 +99,6 @@ def judge_figures(stats, own_seconds, elapsed):
         expect_equal(counters.get(name, 0), 0, name)
 
 
-def read_all(path):
-    return {event: (collapsed(path, "--event", event, "-t"), collapsed(path, "--event", event, "-t", "--total")) for event in EVENTS.split(",")}
-
-
 @test
 def five_events_of_eleven_programs():
     need_root()
@@ -128,7 +123,7 @@ def five_events_of_eleven_programs():
     peak = watch.finish()
     path = recorder.end()
     print("# RSS and maps by second: " + " ".join(f"{p.at:.0f}:{p.rss / MB:.0f}+{p.maps / MB:.0f}" for p in watch.polls[::20]))
-    profiles, stats = read_all(path), read_json(recorder.stats_path)
+    profiles, stats = read_profiles(path, EVENTS), read_json(recorder.stats_path)
     print(f"# pgbench: {tps:.0f} transactions a second")
     judge_figures(stats, own, elapsed)
     expect_within(peak, LIMIT)

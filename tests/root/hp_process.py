@@ -216,9 +216,13 @@ class Recorder(Process):
         return self.path
 
     def wait_lease(self, pid):
-        """Until it reads the agent of this JVM: another recording of the host may have it first."""
-        wait_until(lambda: json_of("status", pid)["agent_lease_pid"] == self.pid, 180,
-                   "the agent's lease", step=0.5)
+        wait_lease(self.pid, pid)
+
+
+def wait_lease(recorder_pid, pid):
+    """Until that recorder reads the agent of this JVM: another recording of the host may have it first."""
+    wait_until(lambda: json_of("status", pid)["agent_lease_pid"] == recorder_pid, 180,
+               "the agent's lease", step=0.5)
 
 
 # Exit code of a workload that this host does not let do what it is for.

@@ -12,6 +12,18 @@ MISSED = 2
 BYTES_WITHIN = 0.1
 
 
+def start_mixed(version, seconds):
+    """It has nothing to do until it is told to begin. Its agent may be loaded while it runs."""
+    return java(version, "Mixed", seconds, flags=["-Xmx64m", *(["-XX:+EnableDynamicAgentLoading"] if version >= 21 else [])],
+                stdin=subprocess.PIPE)
+
+
+def read_profiles(path, events):
+    """Of each event, "A,B", samples and their sums, with threads."""
+    return {event: (collapsed(path, "--event", event, "-t"), collapsed(path, "--event", event, "-t", "--total"))
+            for event in events.split(",")}
+
+
 def told_by(jvm):
     rows = [line.split() for line in jvm.text.splitlines()]
     return {row[0]: (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and row[1].isdigit()}

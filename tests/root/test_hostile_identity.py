@@ -313,13 +313,7 @@ class Tables:
 
 
 def public_jvm(user, version, seconds):
-    home = jdk(version)
-    classes = public_dir()
-    for path in glob.glob(os.path.join(WORKLOADS, "Chain*.class")):
-        public_copy(path, classes)
-    jvm = start_as(user, [os.path.join(home, "bin", "java"), "-Xmx64m", "-XX:+UseSerialGC", "-cp", classes, "Chain",
-                          seconds], cwd=public_dir(user))
-    return jvm.wait_text("ready", timeout=60)
+    return java_as(user, jdk(version), "Chain", seconds, flags=["-XX:+UseSerialGC"])
 
 
 @for_each_jdk(SETUP_JDKS)

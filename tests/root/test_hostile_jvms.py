@@ -8,11 +8,7 @@ from under_attack import *
 
 
 def public_jvm(seconds, home=None, user=ATTACKER):
-    classes = public_dir()
-    for path in glob.glob(os.path.join(WORKLOADS, "Chain*.class")):
-        public_copy(path, classes)
-    return start_as(user, [os.path.join(home or jdk(17), "bin", "java"), "-Xmx64m", "-XX:+UseSerialGC", "-cp", classes, "Chain", seconds],
-                    cwd=public_dir(user)).wait_text("ready", timeout=60)
+    return java_as(user, home or jdk(17), "Chain", seconds, flags=["-XX:+UseSerialGC"])
 
 
 def scramble(pid, dice):

@@ -69,6 +69,15 @@ def public_copy(source, directory, name=None, user=0):
     return path
 
 
+def java_as(user, home, main_class, *args, flags=()):
+    """A JVM of USER, with the workload's classes where he may read them."""
+    classes = public_dir()
+    for path in glob.glob(os.path.join(WORKLOADS, f"{main_class}*.class")):
+        public_copy(path, classes)
+    return start_as(user, [os.path.join(home, "bin", "java"), "-Xmx64m", *flags, "-cp", classes, main_class, *args],
+                    cwd=public_dir(user)).wait_text("ready", timeout=60)
+
+
 class Forked:
     """
     BODY run as USER in a process of its own until the test is over: attackers whose work is system calls. With

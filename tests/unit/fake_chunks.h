@@ -191,6 +191,11 @@ static inline struct chunks_vm *new_vm(bool older)
 	return f;
 }
 
+static inline void set_flag(struct chunks_vm *f, unsigned int flag, uint8_t value)
+{
+	fake_put(&f->vm.fake, f->values[flag], &value, 1);
+}
+
 static inline void close_vm(struct chunks_vm *f)
 {
 	fake_vm_release(&f->vm);

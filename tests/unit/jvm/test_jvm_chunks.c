@@ -34,11 +34,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void set_flag(struct chunks_vm *f, int flag, uint8_t value)
-{
-	fake_put(&f->vm.fake, f->values[flag], &value, 1);
-}
-
 static void expect_read(struct chunks_vm *f, struct wire_chunks *ret_chunks)
 {
 	assert_int_equal(read_it(f, ret_chunks), 0);

@@ -38,6 +38,8 @@ MUTANTS = [
     Mutant("age: who was published once stays", ROOM, "file->seen = files->evictions + 1;", "file->seen = UINT64_MAX;", ROWS),
     Mutant("age: files of rows go in any order", ROOM, "return x->seen < y->seen ? -1 : 1;", "return x->seen > y->seen ? -1 : 1;", ROWS),
     Mutant("age: a number is given again", FILES, "file->number = ++files->last_number;", "file->number = (uint32_t)files->files.len;", ROWS),
+    Mutant("age: its process is asked for each file", "userspace/unwind/unwind_source.c", "if (source->lived_ns && now_ns - source->lived_ns < LIVES_NS)", "if (0)", ["test_unwind_files_open"]),
+    Mutant("age: who lived once lives", "userspace/unwind/unwind_source.c", "source->lived_ns && now_ns - source->lived_ns < LIVES_NS", "source->lived_ns", ["test_unwind_files_open"]),
     Mutant("age: images of files that are gone stay", FILES, "	image_unref(file->source.image);\n	free(file);", "	free(file);", ROWS),
     Mutant("age: pages that failed are forgotten", ROOM, "files->gone_pages += file->failed_pages;", ";", ROWS),
     Mutant("age: rows of a file that is forgotten", SUPPLY, "return unwind_files_has(unwinder->files, c->range.file)", "return true", ["test_unwinder_supply"]),

@@ -13,6 +13,7 @@ SYMBOLS = "userspace/elf/symbols.c"
 FILE = "userspace/elf/reader/reader_file.c"
 CFI = "userspace/elf/reader/reader_cfi.c"
 UNWIND = "userspace/unwind/unwind_files.c"
+SOURCE = "userspace/unwind/unwind_source.c"
 GUARD = "userspace/session/memory_plan.c"
 
 OWNER = "userspace/elf/reader/reader_owner.c"
@@ -92,5 +93,5 @@ MUTANTS = [
     Mutant("reader: a perf map ends any number of readers", PERF_MAP, "map->bytes < most_bytes(map) && map->ends < MAX_ENDS", "map->bytes < most_bytes(map)",
            ["test_perf_map_readers"]),
     Mutant("reader: a question is asked once", FILE, "#define MAX_TRIES 2", "#define MAX_TRIES 1", SAYS),
-    Mutant("reader: a file that is gone is asked for without end", UNWIND, "return reader_has_gone(r) ? -EIO : r;", "return r;", FILES),
+    Mutant("reader: a file that is gone is asked for without end", SOURCE, "return reader_has_gone(r) ? -EIO : r;", "return r;", FILES),
 ]

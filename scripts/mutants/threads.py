@@ -15,7 +15,7 @@ MEMORY = "userspace/jvm/layout/vm_memory.c"
 
 READ = ["test_java_threads"]
 ONE = ["test_java_thread_read"]
-KNOWN = ["test_thread_names"]
+KNOWN = ["test_thread_names", "test_thread_names_due"]
 OF_JVM = ["test_jvm_thread_names"]
 
 TRAIL = "userspace/jvm/heap/java_thread_trail.c"
@@ -81,7 +81,9 @@ MUTANTS = [
     Mutant("names: who attaches itself waits for his", TIMES, "if (runs_java && !thread->runs_java && thread->nameless)", "if (0)", KNOWN),
     Mutant("names: who runs Java code is read ever less often", TIMES, "thread->runs_java ? MAX_NAMELESS_JAVA : MAX_NAMELESS", "MAX_NAMELESS", KNOWN),
     Mutant("names: nobody runs Java code for long", TIMES, "thread->runs_java |= runs_java;", "thread->runs_java = runs_java;", KNOWN),
-    Mutant("names: each at a time of its own", TIMES, "return (reading->end_ns / THREAD_NAMES_AGAIN_NS + turns) * THREAD_NAMES_AGAIN_NS;", "return reading->end_ns + turns * THREAD_NAMES_AGAIN_NS;", KNOWN),
+    Mutant("names: each at a time of its own", TIMES, "return (reading->end_ns / period + turns) * period;", "return reading->end_ns + turns * period;", KNOWN),
+    Mutant("names: one that stands is read as often", TIMES, "return steady ? 2 * THREAD_NAMES_AGAIN_NS : THREAD_NAMES_AGAIN_NS;", "return THREAD_NAMES_AGAIN_NS;", KNOWN),
+    Mutant("names: each stands", TIMES, "fact->last_ns - fact->time_ns >= STEADY_NS;", "true;", KNOWN),
     Mutant("names: room without an end", TIMES, "if (names->bytes > MAX_BYTES)", "if (0)", KNOWN),
     Mutant("names: each is read again and again", JVM, "case THREAD_KNOWN: break;", "case THREAD_KNOWN: try_names(jvm, &tid, 1, time_ns); break;", OF_JVM),
     Mutant("names: what is due is not read", JVM, "try_names(jvms[i], t->again.items, t->again.len, clock_now_ns());", ";", OF_JVM),
@@ -91,8 +93,8 @@ MUTANTS = [
     Mutant("names: an agent knows of renames", JVM, "if (name || !jvm->store ||", "if (!jvm->store ||", OF_JVM),
     Mutant("names: an agent's word on who was renamed since", JVM, "|| thread_names_was_renamed(&jvm->threads.names, tid, time_ns)", "", OF_JVM),
     Mutant("names: who starts was renamed", TIMES, "== FACT_COMM && !starts)", "== FACT_COMM)", OF_JVM),
-    Mutant("names: one that was not read again holds for ever", TIMES, "time_ns > fact->last_end_ns + HOLDS_NS ||", "", KNOWN),
-    Mutant("names: one holds for all time before", TIMES, "|| time_ns + HOLDS_NS < fact->time_ns", "", KNOWN),
+    Mutant("names: one that was not read again holds for ever", TIMES, "time_ns > fact->last_end_ns + HOLDS_PERIODS * period_ns(fact) ||\n\t    ", "", KNOWN),
+    Mutant("names: one holds for all time before", TIMES, "||\n\t    time_ns + HOLDS_PERIODS * THREAD_NAMES_AGAIN_NS < fact->time_ns", "", KNOWN),
     Mutant("names: read a moment too early", TIMES, "return is_ahead(thread, i) ? NULL : &facts[i];", "return &facts[i];", KNOWN),
     Mutant("names: set again, and none before", TIMES, "fact[1].time_ns - fact->time_ns < MOMENT_NS &&", "", KNOWN),
     Mutant("names: who refuses is asked again", JVM, "if (r == -EOPNOTSUPP)\n\t\tt->refused = r;", "", OF_JVM),

@@ -59,7 +59,7 @@ static struct {
 	uint32_t living_pid;
 	atomic_bool holds_warming;
 	/* What was asked for. */
-	unsigned int lookups, opens, places, digests, pages;
+	unsigned int lookups, opens, places, digests, pages, lives_asked;
 	int left_open; /* ELF files */
 	uint32_t open_pid;
 	uint64_t open_start, open_end, page;
@@ -247,6 +247,7 @@ const void *own_vdso(size_t *ret_len)
 
 bool proc_is_there(uint32_t pid)
 {
+	f.lives_asked++;
 	return pid == f.living_pid;
 }
 

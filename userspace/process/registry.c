@@ -19,6 +19,8 @@
 #define EXIT_GRACE_NS (100 * NSEC_PER_MSEC)
 /* Its broker may be back by then (wall/suspects.h). */
 #define RETRY_NS (100 * NSEC_PER_MSEC)
+/* Of an exit nobody tells only where the first thread ended before the others. */
+#define LOOK_AT_ALL_NS (60 * NSEC_PER_SEC)
 
 struct entry {
 	struct process process;
@@ -31,10 +33,13 @@ struct entry {
 struct registry {
 	struct hmap by_pid;	     /* pid → owned struct entry: its newest generation */
 	VEC(struct entry *) orphans; /* owned: exited, and the pid was given to another since */
-	VEC(uint32_t) undetailed;    /* pids that the snapshot left without exe and cgroup */
+	VEC(uint32_t)
+	exited; /* the pids of those that exited, some of them more than once, or that are there again */
+	VEC(uint32_t) undetailed; /* pids that the snapshot left without exe and cgroup */
 	uint64_t next_serial;
-	uint32_t losses; /* checks before which side-band records were lost */
-	bool lost;	 /* some since the last check */
+	uint32_t losses;    /* checks before which side-band records were lost */
+	bool lost;	    /* some since the last check */
+	uint64_t looked_ns; /* at all of them, whether they are there */
 };
 
 /* "" where there is no room for it. */
@@ -83,6 +88,13 @@ static struct entry *entry_add(struct registry *registry, uint32_t pid, uint64_t
 	return entry;
 }
 
+static void set_exited(struct registry *registry, struct entry *entry, uint64_t time_ns)
+{
+	entry->process.exited = true;
+	entry->exit_ns = time_ns;
+	vec_push(&registry->exited, entry->process.pid);
+}
+
 static void set_comm(struct process *process, const char *comm)
 {
 	size_t len = strnlen(comm, sizeof(process->comm) - 1);
@@ -111,6 +123,7 @@ void registry_free(struct registry *registry)
 	for (size_t i = 0; i < registry->orphans.len; i++)
 		entry_free(registry->orphans.items[i]);
 	vec_release(&registry->orphans);
+	vec_release(&registry->exited);
 	vec_release(&registry->undetailed);
 	hmap_release(&registry->by_pid);
 	free(registry);
@@ -226,10 +239,8 @@ void registry_exit(struct registry *registry, uint64_t time_ns, uint32_t pid)
 {
 	struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
 
-	if (!entry || entry->process.exited)
-		return;
-	entry->process.exited = true;
-	entry->exit_ns = time_ns;
+	if (entry && !entry->process.exited)
+		set_exited(registry, entry, time_ns);
 }
 
 void registry_note_loss(struct registry *registry)
@@ -237,16 +248,23 @@ void registry_note_loss(struct registry *registry)
 	registry->lost = true;
 }
 
-void registry_check(struct registry *registry, uint64_t time_ns)
+static void look_at_all(struct registry *registry, uint64_t time_ns)
 {
 	uint64_t pid, value;
 	size_t at = 0;
 
-	registry->losses += registry->lost;
-	registry->lost = false;
+	registry->looked_ns = time_ns;
 	while (hmap_next(&registry->by_pid, &at, &pid, &value))
 		if (pid != 0 && !proc_is_there((uint32_t)pid))
 			registry_exit(registry, time_ns, (uint32_t)pid);
+}
+
+void registry_check(struct registry *registry, uint64_t time_ns)
+{
+	if (registry->lost || time_ns - registry->looked_ns >= LOOK_AT_ALL_NS)
+		look_at_all(registry, time_ns);
+	registry->losses += registry->lost;
+	registry->lost = false;
 }
 
 struct process *registry_find(struct registry *registry, uint32_t pid)
@@ -275,8 +293,7 @@ static struct entry *entry_add_from_proc(struct registry *registry, uint32_t pid
 		set_comm(&entry->process, "swapper");
 		entry->detailed = true;
 	} else if (entry_read(entry, time_ns) < 0) {
-		entry->process.exited = true;
-		entry->exit_ns = time_ns;
+		set_exited(registry, entry, time_ns);
 		entry->detailed = true;
 	}
 	return entry;
@@ -371,30 +388,25 @@ static void expire_orphans(struct registry *registry, uint64_t time_ns, gone_fn 
 	registry->orphans.len = kept;
 }
 
-static bool has_expired(const struct registry *registry, uint64_t pid, uint64_t time_ns)
-{
-	const struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
-
-	return entry->process.exited && entry->exit_ns < time_ns;
-}
-
 void registry_expire(struct registry *registry, uint64_t time_ns, gone_fn gone, void *data)
 {
-	VEC(uint32_t) expired = VEC_INIT; /* the table must not change during the walk */
-	uint64_t pid, value;
-	size_t at = 0;
+	size_t kept = 0;
 
 	expire_orphans(registry, time_ns, gone, data);
-	while (hmap_next(&registry->by_pid, &at, &pid, &value))
-		if (has_expired(registry, pid, time_ns))
-			vec_push(&expired, (uint32_t)pid);
-	for (size_t i = 0; i < expired.len; i++) {
-		struct entry *entry = hmap_find_ptr(&registry->by_pid, expired.items[i]);
+	for (size_t i = 0; i < registry->exited.len; i++) {
+		uint32_t pid = registry->exited.items[i];
+		struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
 
-		hmap_remove(&registry->by_pid, expired.items[i]);
+		if (!entry || !entry->process.exited)
+			continue;
+		if (entry->exit_ns >= time_ns) {
+			registry->exited.items[kept++] = pid;
+			continue;
+		}
+		hmap_remove(&registry->by_pid, pid);
 		entry_expire(entry, gone, data);
 	}
-	vec_release(&expired);
+	registry->exited.len = kept;
 }
 
 void registry_for_each(struct registry *registry, void (*fn)(struct process *p, void *data),

@@ -48,9 +48,10 @@ void registry_exit(struct registry *registry, uint64_t time_ns, uint32_t pid);
 void registry_note_loss(struct registry *registry);
 
 /*
- * Make good what was lost: every process that is not there any more has exited now (also one whose
- * first thread ended before the others), and what the others map is read from /proc again when
- * registry_get() next asks for them. Call every few seconds.
+ * Make good what was lost: every process that is not there any more has exited now, and what the
+ * others map is read from /proc again when registry_get() next asks for them. Call every few
+ * seconds. Once a minute exits are looked for in any case: one whose first thread ended before the
+ * others is told by nobody.
  */
 void registry_check(struct registry *registry, uint64_t time_ns);
 

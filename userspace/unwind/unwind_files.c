@@ -118,33 +118,6 @@ static void keep_open(struct unwind_files *files, struct unwind_file *file, stru
 	account(files, file);
 }
 
-static int open_source_fd(const struct source *source)
-{
-	int fd = image_dup_fd(source->image);
-
-	if (fd >= 0)
-		return fd;
-	return image_open_file(&source->key, source->pid, source->start, source->end,
-			       image_path(source->image));
-}
-
-static int open_source(const struct source *source, struct reader_cfi **ret_cfi,
-		       struct unwind_content *ret_content, struct err *err)
-{
-	_cleanup_close_ int fd = open_source_fd(source);
-	int r = fd < 0 ? fd : unwind_content_read(fd, ret_content);
-
-	if (r < 0) {
-		err_sys(err, r, "it cannot be opened");
-		/* No reader has gone: it has not been asked. */
-		return reader_has_gone(r) ? -EIO : r;
-	}
-	r = reader_cfi_open(fd, reader_owner(&ret_content->id), ret_cfi, err);
-	if (r == 0)
-		unwind_content_take(ret_content, *ret_cfi);
-	return r;
-}
-
 static void fail(struct unwind_file *file, const char *why)
 {
 	free(file->failure);
@@ -164,10 +137,10 @@ static bool try_again(int r, unsigned int *ends)
 }
 
 /* Nothing of it is in memory: who waits for disks on a thread of his own reads first what is wanted. */
-static void read_first(struct unwind_files *files, const struct source *source,
+static void read_first(struct unwind_files *files, const struct unwind_source *source,
 		       const struct file_id *id, uint32_t pid)
 {
-	int fd = open_source_fd(source);
+	int fd = unwind_source_fd(source);
 
 	if (fd >= 0)
 		cold_files_add(files->cold, source->image, fd, reader_owner(id), pid);
@@ -184,7 +157,7 @@ static int open_again(struct unwind_files *files, struct unwind_file *file, stru
 {
 	_cleanup_(reader_cfi_closep) struct reader_cfi *cfi = NULL;
 	struct unwind_content content = { .build_id = "" };
-	int r = open_source(&file->source, &cfi, &content, err);
+	int r = unwind_source_open(&file->source, &cfi, &content, err);
 
 	if (r == 0)
 		r = unwind_content_check(&file->content, &content, cfi, err);
@@ -238,7 +211,7 @@ static struct unwind_file *find_file(const struct unwind_files *files, const str
 /* Is it still what its first rows were made of? Who writes a file anew that is open would have the old rows pass for the new ones. */
 static bool is_as_it_was(const struct unwind_file *file)
 {
-	_cleanup_close_ int fd = file->source.image ? open_source_fd(&file->source) : -1;
+	_cleanup_close_ int fd = file->source.image ? unwind_source_fd(&file->source) : -1;
 	struct file_id id;
 
 	return fd >= 0 && file_id_read(fd, &id) == 0 && file_id_same_file(&id, &file->content.id);
@@ -287,7 +260,7 @@ static struct unwind_file *file_of_content(struct unwind_files *files,
 }
 
 /* Look into an image that is new: &no_file, or NULL when it cannot be opened now. */
-static struct unwind_file *examine(struct unwind_files *files, const struct source *source)
+static struct unwind_file *examine(struct unwind_files *files, const struct unwind_source *source)
 {
 	_cleanup_(reader_cfi_closep) struct reader_cfi *cfi = NULL;
 	struct unwind_file *file;
@@ -299,7 +272,7 @@ static struct unwind_file *examine(struct unwind_files *files, const struct sour
 	if (cold_files_is_reading(files->cold, source->image, source->pid))
 		return NULL;
 	do
-		r = open_source(source, &cfi, &content, &err);
+		r = unwind_source_open(source, &cfi, &content, &err);
 	while (try_again(r, &ends));
 	if (r == -EAGAIN)
 		read_first(files, source, &content.id, source->pid);
@@ -320,11 +293,11 @@ static struct unwind_file *examine(struct unwind_files *files, const struct sour
  * one. Else the known one stays as long as it lives: it may well be a server, and this a script.
  */
 static void set_source(struct unwind_files *files, struct unwind_file *file,
-		       const struct source *source)
+		       const struct unwind_source *source)
 {
 	bool other = file->source.image && file->source.pid != source->pid;
 
-	if (other && !file->failure && proc_is_there(file->source.pid))
+	if (other && !file->failure && unwind_source_lives(&file->source))
 		return;
 	if (other && file->failure && !file->given_up) {
 		free(TAKE_PTR(file->failure));
@@ -335,7 +308,8 @@ static void set_source(struct unwind_files *files, struct unwind_file *file,
 	file->source = *source;
 }
 
-static struct unwind_file *file_of_source(struct unwind_files *files, const struct source *source)
+static struct unwind_file *file_of_source(struct unwind_files *files,
+					  const struct unwind_source *source)
 {
 	uint32_t number = image_tables(source->image);
 	struct unwind_file *file;
@@ -400,7 +374,7 @@ static struct unwind_file *vdso_file(struct unwind_files *files, uint64_t len)
 static struct unwind_file *file_of_mapping(struct unwind_files *files, uint32_t pid,
 					   const struct mapping *m, const struct file_id *seen)
 {
-	struct source source = {
+	struct unwind_source source = {
 		.key = { m->key.major, m->key.minor, m->key.inode, m->key.generation },
 		.start = m->start,
 		.end = m->end,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What unwind_files.c and unwind_files_room.c share; nobody else includes it. */
+/* What unwind_files.c, unwind_files_room.c and unwind_source.c share; nobody else includes it. */
 #ifndef HOSTPROF_UNWIND_UNWIND_FILES_PRIVATE_H
 #define HOSTPROF_UNWIND_UNWIND_FILES_PRIVATE_H
 
@@ -18,11 +18,12 @@ struct segment_place {
 };
 
 /* A process that maps a file: the way to open it again. */
-struct source {
+struct unwind_source {
 	struct file_key key;
 	struct image *image; /* of a file a reference */
 	uint64_t start, end;
 	uint32_t pid;
+	uint64_t lived_ns; /* when the process was last seen to live; 0: not yet */
 };
 
 struct unwind_file {
@@ -33,10 +34,10 @@ struct unwind_file {
 	uint64_t used; /* larger: later */
 	uint64_t seen; /* by the count of evictions: when a process had it */
 	VEC(struct segment_place) places;
-	struct source source; /* image NULL: the vDSO */
-	char *failure;	      /* owned; NULL: it can be read, as far as is known */
-	bool given_up;	      /* for good: readers came to their end with it */
-	unsigned int ends;    /* of readers in calls about it, since one has succeeded */
+	struct unwind_source source; /* image NULL: the vDSO */
+	char *failure;		     /* owned; NULL: it can be read, as far as is known */
+	bool given_up;		     /* for good: readers came to their end with it */
+	unsigned int ends;	     /* of readers in calls about it, since one has succeeded */
 	uint64_t failed_pages;
 };
 
@@ -58,6 +59,14 @@ struct unwind_files {
 	struct unwind_file *vdso; /* borrowed from `files` */
 	size_t vdso_len;
 };
+
+/* A descriptor of the file, which the caller closes, or a negative errno. */
+int unwind_source_fd(const struct unwind_source *source);
+/* Its call frame information and what it is known by. An error is one of readers, or of the file: -EIO that it cannot be opened. */
+int unwind_source_open(const struct unwind_source *source, struct reader_cfi **ret_cfi,
+		       struct unwind_content *ret_content, struct err *err);
+/* May its process still be there? As of a second ago at most. */
+bool unwind_source_lives(struct unwind_source *source);
 
 void unwind_file_free(struct unwind_file *file);
 /* Close it if it is open. */

@@ -379,10 +379,12 @@ static void a_check_finds_who_is_gone(void **state)
 	registry_get(f->registry, (uint32_t)child, 100);
 	registry_get(f->registry, (uint32_t)getpid(), 100);
 	registry_get(f->registry, 0, 100);
+	registry_note_loss(f->registry);
 	registry_check(f->registry, 200);
 	assert_false(registry_find(f->registry, (uint32_t)child)->exited);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
+	registry_note_loss(f->registry);
 	registry_check(f->registry, 300);
 	assert_true(registry_find(f->registry, (uint32_t)child)->exited);
 	assert_false(registry_find(f->registry, (uint32_t)getpid())->exited);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "process/exec_maps.h"
 #include "process/proc.h"
 #include "process/registry.h"
@@ -296,6 +297,14 @@ static void mappings_that_come_late(void **state)
 	process->exited = true;
 }
 
+static void count_gone(struct process *process, void *data)
+{
+	unsigned int *gone = data;
+
+	assert_int_equal(process->pid, PID);
+	(*gone)++;
+}
+
 static void exits_that_were_lost(void **state)
 {
 	put_proc(PID, "first", 555, 0x1000);
@@ -303,6 +312,7 @@ static void exits_that_were_lost(void **state)
 	registry_get(*state, PID, AT);
 	registry_get(*state, PID + 1, AT);
 	procs[PID].is_there = false;
+	registry_note_loss(*state);
 	registry_check(*state, AT + 7);
 	assert_true(registry_find(*state, PID)->exited);
 	assert_false(registry_find(*state, PID + 1)->exited);
@@ -311,6 +321,36 @@ static void exits_that_were_lost(void **state)
 	registry_expire(*state, AT + 8, NULL, NULL);
 	assert_null(registry_find(*state, PID));
 	assert_non_null(registry_find(*state, PID + 1));
+}
+
+/* Of one whose first thread ended before the others. */
+static void an_exit_that_nobody_tells(void **state)
+{
+	const uint64_t minute = 60 * NSEC_PER_SEC;
+
+	put_proc(PID, "first", 555, 0x1000);
+	registry_get(*state, PID, AT);
+	registry_check(*state, minute); /* the first one looks at all */
+	procs[PID].is_there = false;
+	registry_check(*state, 2 * minute - 1);
+	assert_false(registry_find(*state, PID)->exited);
+	registry_check(*state, 2 * minute);
+	assert_true(registry_find(*state, PID)->exited);
+}
+
+/* Its pid was told twice: it is handed out once. */
+static void one_that_exits_execs_and_exits(void **state)
+{
+	unsigned int gone = 0;
+
+	exited(*state);
+	registry_exec(*state, AT + 1, PID, "next");
+	registry_exit(*state, AT + 2, PID);
+	registry_expire(*state, AT + 2, count_gone, &gone);
+	assert_int_equal(gone, 0);
+	registry_expire(*state, AT + 3, count_gone, &gone);
+	assert_int_equal(gone, 1);
+	assert_null(registry_find(*state, PID));
 }
 
 /* --- the snapshot --- */
@@ -378,6 +418,8 @@ int main(void)
 		TEST(what_was_lost_is_read_once),
 		TEST(mappings_that_come_late),
 		TEST(exits_that_were_lost),
+		TEST(an_exit_that_nobody_tells),
+		TEST(one_that_exits_execs_and_exits),
 		TEST(details_come_later),
 		TEST(a_child_has_what_its_parent_had),
 	};

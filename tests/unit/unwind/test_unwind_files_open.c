@@ -2,6 +2,8 @@
 /* Which files are open, who is the way to them, and what fails. */
 #include "unwind_files_world.h"
 
+#include "fake_clock.h"
+
 /* --- what is open --- */
 
 /* Is it open? It is then the one that was used last. */
@@ -154,6 +156,7 @@ static void pages_that_cannot_be_read(void **state)
 static void who_lives_is_the_source(void **state)
 {
 	(void)state;
+	fake_begin();
 	piece_at(1, 1, 0);
 	piece_at(2, 1, 0);
 	close_all();
@@ -162,7 +165,13 @@ static void who_lives_is_the_source(void **state)
 	/* It maps it elsewhere now. */
 	piece_at(2, 1, 0);
 	f.living_pid = 0;
+	/* A process that maps many is not asked for each of them. */
+	fake_advance(NSEC_PER_SEC - 1);
 	piece_at(3, 1, 0);
+	assert_int_equal(f.lives_asked, 1);
+	fake_advance(1);
+	piece_at(3, 1, 0);
+	assert_int_equal(f.lives_asked, 2);
 	close_all();
 	assert_true(has_rows(1));
 	assert_int_equal(f.open_pid, 3);

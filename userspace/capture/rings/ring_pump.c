@@ -38,6 +38,7 @@ struct ring_pump {
 	struct ring_buffer *rings; /* owned; NULL until there is one */
 	struct record_queue queue;
 	bool full; /* a ring was left as it was */
+	bool told; /* `news_fd` says that there is something */
 	bool ending;
 
 	VEC(struct sideband *) sides; /* borrowed */
@@ -125,8 +126,10 @@ static struct pump_mood pump_once(struct ring_pump *pump, bool rings_have_news)
 	before = pump->queue.len;
 	if (rings_have_news && !pump->ending)
 		fill_queue(pump);
-	if (pump->queue.len > before)
+	if (pump->queue.len > before) {
 		tell(pump->news_fd);
+		pump->told = true;
+	}
 	mood.flood = pump->queue.len > FLOOD_BYTES;
 	pthread_mutex_unlock(&pump->lock);
 	return mood;
@@ -281,9 +284,13 @@ int ring_pump_rings_fd(const struct ring_pump *pump)
 static bool take_queue(struct ring_pump *pump)
 {
 	struct record_queue empty = pump->given;
+	uint64_t news;
 	bool more;
 
 	pthread_mutex_lock(&pump->lock);
+	if (pump->told)
+		(void)!read(pump->news_fd, &news, sizeof(news));
+	pump->told = false;
 	if (!pump->full)
 		fill_queue(pump);
 	more = pump->full;
@@ -298,10 +305,8 @@ static bool take_queue(struct ring_pump *pump)
 void ring_pump_take(struct ring_pump *pump,
 		    void (*record)(const void *record, size_t len, void *data), void *data)
 {
-	uint64_t news;
 	bool more;
 
-	(void)!read(pump->news_fd, &news, sizeof(news));
 	do {
 		more = take_queue(pump);
 		record_queue_give(&pump->given, record, data);

@@ -20,8 +20,10 @@
  */
 #define MAX_NAMELESS	  5
 #define MAX_NAMELESS_JAVA 2
+/* Who has been called the same for so long is asked half as often: hardly one of them is renamed by another thread. */
+#define STEADY_NS (10 * THREAD_NAMES_AGAIN_NS)
 /* A name that could not be read again, as there was no time for it, may be another one by now. */
-#define HOLDS_NS (2 * THREAD_NAMES_AGAIN_NS)
+#define HOLDS_PERIODS 2
 /* Who had a sample so short a time ago soon has the next one. */
 #define LATELY_NS THREAD_NAMES_AGAIN_NS
 /* To look at each of more takes longer than a call of the broker. */
@@ -83,6 +85,15 @@ static void put_fact(struct thread_names *names, struct named_thread *thread,
 	names->bytes += fact_bytes(fact);
 	if (thread->facts.len > MAX_FACTS)
 		drop_oldest(names, thread);
+}
+
+/* How long after a reading of it a name is read again. */
+static uint64_t period_ns(const struct fact *fact)
+{
+	bool steady =
+		fact->kind == FACT_NAME && fact->name && fact->last_ns - fact->time_ns >= STEADY_NS;
+
+	return steady ? 2 * THREAD_NAMES_AGAIN_NS : THREAD_NAMES_AGAIN_NS;
 }
 
 /* --- threads ---------------------------------------------------------------------------------- */
@@ -247,33 +258,29 @@ static bool says_the_same(const struct fact *fact, const struct thread_reading *
 	return !fact->name || !strcmp(fact->name, reading->name);
 }
 
-/* When it is to be read again. */
+/* When it is to be read again, after a READING that is in its newest fact. */
 static uint64_t next_ns(struct named_thread *thread, const struct thread_reading *reading)
 {
 	unsigned int most = thread->runs_java ? MAX_NAMELESS_JAVA : MAX_NAMELESS;
 	uint64_t turns = reading->name ? 1 : 1ULL << MIN(thread->nameless, most);
+	uint64_t period = period_ns(&thread->facts.items[thread->facts.len - 1]);
 
 	thread->nameless = reading->name ? 0 : MIN(thread->nameless + 1, most);
-	return (reading->end_ns / THREAD_NAMES_AGAIN_NS + turns) * THREAD_NAMES_AGAIN_NS;
+	return (reading->end_ns / period + turns) * period;
 }
 
-void thread_names_add(struct thread_names *names, uint32_t tid,
-		      const struct thread_reading *reading)
+static void add_reading(struct thread_names *names, struct named_thread *thread,
+			const struct thread_reading *reading)
 {
-	struct named_thread *thread = get(names, tid, reading->end_ns);
 	struct fact fact = { .time_ns = reading->begin_ns,
 			     .kind = FACT_NAME,
 			     .java_tid = reading->java_tid,
 			     .first_end_ns = reading->end_ns,
 			     .last_ns = reading->begin_ns,
 			     .last_end_ns = reading->end_ns };
-	struct fact *newest;
+	struct fact *newest =
+		thread->facts.len ? &thread->facts.items[thread->facts.len - 1] : NULL;
 
-	if (!thread)
-		return;
-	thread->due_ns = next_ns(thread, reading);
-	thread->failures = 0;
-	newest = thread->facts.len ? &thread->facts.items[thread->facts.len - 1] : NULL;
 	if (newest && says_the_same(newest, reading)) {
 		newest->last_ns = reading->begin_ns;
 		newest->last_end_ns = reading->end_ns;
@@ -281,6 +288,18 @@ void thread_names_add(struct thread_names *names, uint32_t tid,
 	}
 	fact.name = reading->name ? xstrdup(reading->name) : NULL;
 	put_fact(names, thread, &fact);
+}
+
+void thread_names_add(struct thread_names *names, uint32_t tid,
+		      const struct thread_reading *reading)
+{
+	struct named_thread *thread = get(names, tid, reading->end_ns);
+
+	if (!thread)
+		return;
+	add_reading(names, thread, reading);
+	thread->due_ns = next_ns(thread, reading);
+	thread->failures = 0;
 }
 
 void thread_names_add_failure(struct thread_names *names, uint32_t tid, uint64_t now_ns)
@@ -348,7 +367,8 @@ const char *thread_names_find(const struct thread_names *names, uint32_t tid, ui
 	if (!thread || time_ns < thread->since_ns)
 		return NULL;
 	fact = find_fact(thread, time_ns);
-	if (!fact || time_ns > fact->last_end_ns + HOLDS_NS || time_ns + HOLDS_NS < fact->time_ns)
+	if (!fact || time_ns > fact->last_end_ns + HOLDS_PERIODS * period_ns(fact) ||
+	    time_ns + HOLDS_PERIODS * THREAD_NAMES_AGAIN_NS < fact->time_ns)
 		return NULL;
 	*ret_java_tid = fact->java_tid;
 	return fact->name;

@@ -4,7 +4,7 @@
  * begins and when its comm is set, which HotSpot does for a thread that starts, and for one that renames itself, just after
  * (JVM_SetNativeThreadName() in share/prims/jvm.cpp). So a name that was read holds from the last of these before it
  * to the next one behind it, however late it was read. That a thread was renamed by another one nobody tells: such a name
- * holds until another one is read, a second at most.
+ * holds until another one is read, a second at most, and two where it has been the same for long.
  */
 #ifndef HOSTPROF_JVM_HEAP_THREAD_NAMES_H
 #define HOSTPROF_JVM_HEAP_THREAD_NAMES_H
@@ -16,8 +16,8 @@
 #include "base/hmap.h"
 
 /*
- * A name is read anew after this at the latest, if its thread has a sample then: all of them are due at the same moments, so that whoever
- * reads them is woken for many at once.
+ * A name is read anew after this at the latest, after twice as long where it has been the same for long, if its thread has a sample then:
+ * all of them are due at the same moments, so that whoever reads them is woken for many at once.
  */
 #define THREAD_NAMES_AGAIN_NS (500 * 1000000ULL)
 

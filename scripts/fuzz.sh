@@ -28,7 +28,7 @@ if [ -n "${FUZZ_LEDGER-}" ]; then
 	touch "$ledger"
 	mapfile -t sources < <(by_seconds "$@")
 	set -- "${sources[@]}"
-	timeout=60 # libFuzzer's clock goes on while others have the cpu.
+	timeout=300 # libFuzzer's clock goes on while others have the cpu, a minute at times.
 	# A session's processes share a cpu with others' as one, whatever they say of themselves (kernel/sched/autogroup.c).
 	when_idle=(setsid --wait sh -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec chrt --idle 0 "$@"' idle)
 fi

@@ -2,7 +2,8 @@
 /*
  * Names, lines and inlined calls of Go's tables that somebody made. The first byte chooses a sound program of one of the forms, the second
  * what is changed: its bytes from the tables on (offset, 2 bytes; how many, 1; those bytes), or the numbers of a table that was found,
- * as they come back from who keeps them (which, 1 byte; 8 bytes), before its bytes.
+ * as they come back from who keeps them (which, 1 byte; 8 bytes), before its bytes. Or the second byte is 255, and the third chooses a function
+ * of the runtime, whose instructions follow.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -13,11 +14,13 @@
 #include "fuzz_asserts.h"
 
 #include "elf/cfi/cfi_gopcln.h"
+#include "elf/go/go_switch.h"
 #include "go_tables.h"
 
-#define MAX_CHANGE  32
-#define MAX_NUMBERS 4
-#define STEP	    7
+#define MAX_CHANGE   32
+#define MAX_NUMBERS  4
+#define STEP	     7
+#define INSTRUCTIONS 255
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -136,13 +139,46 @@ static void resume(const struct made_go *go, uint8_t *bytes, const uint8_t *data
 	cfi_reader_release(&reader);
 }
 
+/* None of it lies elsewhere. */
+static void check_switch(const struct go_switch *s, uint64_t end)
+{
+	const struct go_code codes[] = { s->systemstack, s->mcall,     s->asmcgocall,
+					 s->nosave,	 s->morestack, s->thread };
+
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++)
+		assert_true(!codes[i].end ||
+			    (codes[i].start >= CFI_TEXT && codes[i].start <= codes[i].end &&
+			     codes[i].end <= end));
+	assert_true(s->curg < 4096 && s->nosave_at < 0x80);
+}
+
+static void look_at_function(uint8_t choice, const uint8_t *bytes, size_t len)
+{
+	static const char *const names[] = { "runtime.systemstack", "runtime.mcall",
+					     "runtime.asmcgocall", "runtime.morestack",
+					     "runtime.clone" };
+	const struct go_function function = { .start = CFI_TEXT, .end = CFI_TEXT + len };
+	struct go_switch found = { 0 };
+	struct cfi_reader reader;
+	struct go_table table = { .reader = &reader, .at = { .code = -CFI_TEXT } };
+
+	cfi_reader_init_memory(&reader, bytes, len);
+	(void)go_switch_look(&found, &table, &function, names[choice % ARRAY_SIZE(names)]);
+	cfi_reader_release(&reader);
+	check_switch(&found, CFI_TEXT + len);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct made_go *go;
 	uint8_t *bytes;
 
-	if (size < 2)
+	if (size < 3)
 		return 0;
+	if (data[1] == INSTRUCTIONS) {
+		look_at_function(data[2], data + 3, size - 3);
+		return 0;
+	}
 	go = shape_of(data[0]);
 	bytes = malloc(go->elf.bytes.len);
 	assert_true(bytes);

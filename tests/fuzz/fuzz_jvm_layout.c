@@ -13,15 +13,12 @@
 #include "fuzz_asserts.h"
 
 #include "fake_changes.h"
+#include "fake_yield_calls.h"
 #include "jvm/continuation/jvm_yielding.h"
 #include "jvm/layout/jvm_blobs.h"
 #include "jvm/layout/jvm_layout_read.h"
 #include "jvm/layout/jvm_tlab.h"
 #include "jvm/names/scopes_layout.h"
-#include "jvm_fixture.h"
-
-#define LIB_OFFSET 0x10000000
-#define LIB_BYTES  0x1000000
 
 static const struct {
 	uint32_t release;
@@ -40,8 +37,11 @@ static struct fake_jvm *shape_of(uint8_t choice)
 
 	if (!copy)
 		copy = calloc(1, sizeof(*copy));
-	if (!made[i])
+	if (!made[i]) {
 		made[i] = fake_jvm_fill(shapes[i].release, shapes[i].stripped);
+		if (shapes[i].release >= 21)
+			add_yield_calls(made[i], made[i]->barrier + LIB_OFFSET);
+	}
 	*copy = *made[i];
 	copy->vm.fake.memory.data = &copy->vm.fake;
 	return copy;
@@ -79,9 +79,8 @@ static bool count_blob(const struct jvm_blob *blob, void *data)
 }
 
 /* Where the library would be whose functions the stubs call. */
-static void read_others(const struct vmstructs *vs, const struct jvm_layout *layout)
+static void read_others(const struct vmstructs *vs, const struct jvm_layout *layout, uint64_t lib)
 {
-	const uint64_t lib = layout->wire.code_start + LIB_OFFSET;
 	struct scopes_layout scopes;
 	struct jvm_yield_code code;
 	struct wire_tlab tlab;
@@ -111,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check_wire(&layout.wire);
 	jvm_blobs_walk(vs, &layout, 0, count_blob, &bytes);
-	read_others(vs, &layout);
+	read_others(vs, &layout, jvm->barrier + LIB_OFFSET);
 	if (jvm_layout_refresh(vs, &layout) == 0)
 		check_wire(&layout.wire);
 	return 0;

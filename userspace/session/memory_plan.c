@@ -105,12 +105,17 @@ void memory_guard_trim(void)
 
 void memory_guard_tidy(struct memory_guard *guard)
 {
-	uint64_t resident = resident_bytes(guard);
+	uint64_t resident = resident_bytes(guard), holes = mallinfo2().fordblks;
+	uint64_t step = guard->limit_bytes / 128;
 
-	if (guard->tidy_bytes && resident <= guard->tidy_bytes + guard->limit_bytes / 128)
+	if (guard->tidy_bytes && resident <= guard->tidy_bytes + step &&
+	    holes <= guard->hole_bytes + step) {
+		guard->hole_bytes = MIN(guard->hole_bytes, holes);
 		return;
+	}
 	malloc_trim(0);
 	guard->tidy_bytes = resident_bytes(guard);
+	guard->hole_bytes = mallinfo2().fordblks;
 }
 
 /*

@@ -53,6 +53,7 @@ struct memory_guard {
 	uint64_t sheds;
 	uint64_t
 		tidy_bytes; /* what was resident after memory_guard_tidy() had something to do; 0: it had not yet */
+	uint64_t hole_bytes; /* the least that malloc() had free since then, given back or not */
 	struct resident_watch self;
 };
 
@@ -67,7 +68,7 @@ bool memory_guard_is_full(struct memory_guard *guard);
 /* Give what was freed back to the kernel. */
 void memory_guard_trim(void);
 /*
- * The same when we have grown by a 128th of the limit since the last time: what comes and goes leaves holes, which
+ * The same when we have grown, or what is free has, by a 128th of the limit since the last time: what comes and goes leaves holes, which
  * malloc() keeps. Call every ten seconds.
  */
 void memory_guard_tidy(struct memory_guard *guard);

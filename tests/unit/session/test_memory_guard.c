@@ -18,7 +18,7 @@
 static struct {
 	uint64_t readers; /* bytes */
 	unsigned int trims;
-	size_t kept;
+	size_t kept, holes;
 	int arenas, mmap_threshold, trim_threshold;
 } f;
 
@@ -29,6 +29,11 @@ int malloc_trim(size_t pad)
 	f.trims++;
 	f.kept = pad;
 	return 1;
+}
+
+struct mallinfo2 mallinfo2(void)
+{
+	return (struct mallinfo2){ .fordblks = f.holes };
 }
 
 int mallopt(int param, int value)
@@ -226,6 +231,37 @@ static void holes_are_given_back(void **state)
 	memory_guard_release(&guard);
 }
 
+/* Of processes that have ended: nothing grows, and what they had is not given back by itself. */
+static void what_became_free_is_given_back(void **state)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct memory_guard guard;
+
+	(void)state;
+	memory_guard_init(&guard, 12800 * page, 0);
+	show(&guard, "9000 1000 1");
+	f.holes = 50 * page;
+	memory_guard_tidy(&guard);
+	assert_int_equal(f.trims, 1);
+	f.holes = 150 * page;
+	memory_guard_tidy(&guard);
+	assert_int_equal(f.trims, 1);
+	f.holes++;
+	memory_guard_tidy(&guard);
+	assert_int_equal(f.trims, 2);
+	/* They are holes still, but nobody's memory. */
+	memory_guard_tidy(&guard);
+	assert_int_equal(f.trims, 2);
+	/* They were used, and are free again. */
+	f.holes = 20 * page;
+	memory_guard_tidy(&guard);
+	assert_int_equal(f.trims, 2);
+	f.holes = 121 * page;
+	memory_guard_tidy(&guard);
+	assert_int_equal(f.trims, 3);
+	memory_guard_release(&guard);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +271,7 @@ int main(void)
 		cmocka_unit_test_setup(not_all_the_time, set_up),
 		cmocka_unit_test_setup(far_below_it_is_looked_seldom, set_up),
 		cmocka_unit_test_setup(holes_are_given_back, set_up),
+		cmocka_unit_test_setup(what_became_free_is_given_back, set_up),
 		cmocka_unit_test_setup(the_allocator, set_up),
 		cmocka_unit_test_setup(shares_of_a_shortage, set_up),
 	};

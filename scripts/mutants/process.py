@@ -52,6 +52,8 @@ GENERATIONS = [
     Mutant("a second exit record moves the first", REGISTRY, "if (entry && !entry->process.exited)\n\t\tset_exited", "if (entry)\n\t\tset_exited", WHO),
     Mutant("an exit that nobody tells is none", REGISTRY, " || time_ns - registry->looked_ns >= LOOK_AT_ALL_NS", "", WHO),
     Mutant("all are looked at each time", REGISTRY, "if (registry->lost || time_ns - registry->looked_ns >= LOOK_AT_ALL_NS)", "", WHO),
+    Mutant("what is whole is read twice", "userspace/base/file.c", "if (at_once && (size_t)n < room)", "if (0)", ["test_file"]),
+    Mutant("half of it is the whole", "userspace/base/file.c", "if (at_once && (size_t)n < room)", "if (at_once)", ["test_file"]),
     Mutant("lost mappings are not looked for", REGISTRY, "registry->losses += registry->lost;", "", WHO),
     Mutant("who is gone is not noticed", REGISTRY, "if (pid != 0 && !proc_is_there((uint32_t)pid))", "if (0)", WHO),
     Mutant("details of the next program for the last one", REGISTRY,

@@ -17,7 +17,7 @@ const char *file_name_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-int file_read_fd(int fd, size_t limit, struct strbuf *out)
+static int read_fd(int fd, size_t limit, bool at_once, struct strbuf *out)
 {
 	size_t begin = out->len;
 
@@ -37,16 +37,31 @@ int file_read_fd(int fd, size_t limit, struct strbuf *out)
 		out->buf[out->len] = '\0';
 		if (out->len - begin > limit)
 			return -E2BIG;
+		if (at_once && (size_t)n < room)
+			return 0;
 	}
+}
+
+int file_read_fd(int fd, size_t limit, struct strbuf *out)
+{
+	return read_fd(fd, limit, false, out);
+}
+
+static int read_path(const char *path, size_t limit, bool at_once, struct strbuf *out)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : read_fd(fd, limit, at_once, out);
 }
 
 int file_read(const char *path, size_t limit, struct strbuf *out)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	return read_path(path, limit, false, out);
+}
 
-	if (fd < 0)
-		return -errno;
-	return file_read_fd(fd, limit, out);
+int file_read_at_once(const char *path, size_t limit, struct strbuf *out)
+{
+	return read_path(path, limit, true, out);
 }
 
 void file_fill_standard(void)

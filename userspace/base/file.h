@@ -16,6 +16,8 @@ const char *file_name_of(const char *path);
 /* Append the file's bytes (works for /proc files of size 0); -E2BIG when over LIMIT bytes. */
 int file_read(const char *path, size_t limit, struct strbuf *out);
 int file_read_fd(int fd, size_t limit, struct strbuf *out);
+/* The same of a file that the kernel makes whole at each read (fs/seq_file.c, single_open(); fs/kernfs/file.c): less than there is room for is all. */
+int file_read_at_once(const char *path, size_t limit, struct strbuf *out);
 
 /*
  * Fill the standard descriptors that are closed, so that no file we open becomes one of them.

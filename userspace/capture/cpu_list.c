@@ -88,7 +88,7 @@ int cpu_list_parse(const char *text, size_t len, struct cpu_list *ret_list)
 static int cpu_list_read(const char *path, struct cpu_list *ret_list)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	int r = file_read(path, 65536, &text);
+	int r = file_read_at_once(path, 65536, &text);
 
 	if (r < 0)
 		return r;

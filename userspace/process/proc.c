@@ -217,12 +217,13 @@ int proc_parse_status(const char *text, size_t len, struct proc_status *ret_stat
 	return 0;
 }
 
+/* Of those that fs/proc/base.c has as ONE(). */
 static int read_pid_file(uint32_t pid, const char *name, size_t limit, struct strbuf *out)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
-	return file_read(path, limit, out);
+	return file_read_at_once(path, limit, out);
 }
 
 int proc_read_stat(uint32_t pid, struct proc_stat *ret_stat)

@@ -82,6 +82,33 @@ static void test_read_grows(void **state)
 	assert_memory_equal(out.buf, in.buf, in.len);
 }
 
+/* Whoever asked for more of it would wait for who has nothing to say. */
+static void what_is_whole_is_not_read_twice(void **state)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, more = STRBUF_INIT;
+	struct fixture *f = *state;
+	char path[32];
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(write(fds[1], "five\n", 5), 5);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
+	alarm(10);
+	assert_int_equal(file_read_at_once(path, 100, &text), 0);
+	alarm(0);
+	assert_string_equal(strbuf_str(&text), "five\n");
+	close(fds[0]);
+	close(fds[1]);
+	for (int i = 0; i < 3000; i++)
+		strbuf_add(&more, "more", 4);
+	put_file(f->path, strbuf_str(&more));
+	strbuf_release(&text);
+	assert_int_equal(file_read_at_once(f->path, 1 << 20, &text), 0);
+	assert_string_equal(strbuf_str(&text), strbuf_str(&more));
+	assert_int_equal(file_read_at_once(f->path, 100, &text), -E2BIG);
+	assert_int_equal(file_read_at_once("/nonexistent", 7, &text), -ENOENT);
+}
+
 static void test_pread_pwrite(void **state)
 {
 	struct fixture *f = *state;
@@ -157,6 +184,7 @@ int main(void)
 		TEST(test_read_appends_and_knows_proc),
 		TEST(test_read_limits),
 		TEST(test_read_grows),
+		TEST(what_is_whole_is_not_read_twice),
 		TEST(test_pread_pwrite),
 		TEST(test_short_writes),
 	};

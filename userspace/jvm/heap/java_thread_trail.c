@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/cache/thread_scratch.h"
 
 /* Its spans say it. */
 #define TOO_LONG (JAVA_TRAIL_SPANS + 1)
@@ -160,7 +160,8 @@ static void compare(const struct batch *batch, struct java_trail_look *looks, si
 
 void java_thread_trails_check(struct java_trail_look *looks, size_t count)
 {
-	_cleanup_free_ struct batch *batch = count ? xmalloc(sizeof(*batch)) : NULL;
+	static struct thread_scratch scratch;
+	struct batch *batch = thread_scratch_get(&scratch, sizeof(*batch));
 	size_t n;
 
 	for (; count; looks += n, count -= n) {

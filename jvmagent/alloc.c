@@ -66,56 +66,70 @@ bool alloc_add_capabilities(struct agent *a)
 
 /* --- how often --- */
 
+/*
+ * Threads that come here at once may be stopped at any place, for as long as they have no cpu. Whoever is the last finds what was asked for last: so what
+ * HotSpot draws from is what samples are said to stand for, and nobody waits for anybody.
+ */
 static void set_interval(struct agent *a, uint32_t interval)
 {
-	if ((*a->jvmti)->SetHeapSamplingInterval(a->jvmti, (jint)interval))
-		return;
-	__atomic_store_n(&a->alloc.interval, interval, __ATOMIC_RELAXED);
-	__atomic_store_n(&a->ring.header->alloc_interval, interval, __ATOMIC_RELAXED);
+	struct alloc *alloc = &a->alloc;
+
+	__atomic_store_n(&alloc->next, interval, __ATOMIC_SEQ_CST);
+	do {
+		interval = __atomic_load_n(&alloc->next, __ATOMIC_SEQ_CST);
+		if ((*a->jvmti)->SetHeapSamplingInterval(a->jvmti, (jint)interval))
+			continue;
+		__atomic_store_n(&alloc->interval, interval, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&a->ring.header->alloc_interval, interval, __ATOMIC_RELAXED);
+	} while (__atomic_load_n(&alloc->next, __ATOMIC_SEQ_CST) != interval);
 }
 
-/* HITS in ELAPSED_NS were what the budget has for ALLOC_WINDOW_NS, or more. */
-static void raise_interval(struct agent *a, uint64_t elapsed_ns)
+/* With WAS in force, HITS in ELAPSED_NS were what the budget has for ALLOC_WINDOW_NS, or more. */
+static uint32_t higher_than(uint32_t was, uint64_t elapsed_ns)
 {
-	uint32_t interval = __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED);
 	uint64_t factor = elapsed_ns ? 2 * ALLOC_WINDOW_NS / elapsed_ns : ALLOC_MAX_FACTOR;
 
 	factor = factor > ALLOC_MAX_FACTOR ? ALLOC_MAX_FACTOR : factor;
 	factor = factor < 2 ? 2 : factor;
-	if (interval > ALLOC_MAX_INTERVAL / factor)
-		set_interval(a, ALLOC_MAX_INTERVAL);
-	else
-		set_interval(a, interval * (uint32_t)factor);
+	return was > ALLOC_MAX_INTERVAL / factor ? ALLOC_MAX_INTERVAL : was * (uint32_t)factor;
 }
 
-/* With half the interval there would still be room in the budget. */
-static void lower_interval(struct agent *a, uint32_t hits, uint64_t elapsed_ns)
+/* Half of it, if with that there would still be room in the budget. */
+static uint32_t lower_than(const struct alloc *alloc, uint32_t was, uint32_t hits,
+			   uint64_t elapsed_ns)
 {
-	uint32_t interval = __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED);
 	uint64_t fits = elapsed_ns / (ALLOC_WINDOW_NS / ALLOC_PER_WINDOW);
 
-	if (interval <= a->alloc.wanted || hits >= fits * 2 / 5)
-		return;
-	set_interval(a, interval / 2 > a->alloc.wanted ? interval / 2 : a->alloc.wanted);
+	if (was <= alloc->wanted || hits >= fits * 2 / 5)
+		return was;
+	return was / 2 > alloc->wanted ? was / 2 : alloc->wanted;
+}
+
+/* From WAS, of which the hits were counted. Who comes late, as he had no cpu meanwhile, would change what another has changed since. */
+static void change_interval(struct agent *a, uint32_t was, uint32_t interval)
+{
+	if (interval != was && __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED) == was)
+		set_interval(a, interval);
 }
 
 /* Only one thread ends a window. */
 static void pace(struct agent *a, uint32_t hits)
 {
+	uint32_t was = __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED);
+	uint64_t since_ns = __atomic_load_n(&a->alloc.window_ns, __ATOMIC_ACQUIRE);
 	uint64_t now_ns = agent_now_ns();
-	uint64_t since_ns = __atomic_load_n(&a->alloc.window_ns, __ATOMIC_RELAXED);
 	uint64_t elapsed_ns = now_ns - since_ns;
 
 	if (hits < ALLOC_PER_WINDOW && elapsed_ns < ALLOC_WINDOW_NS)
 		return;
 	if (!__atomic_compare_exchange_n(&a->alloc.window_ns, &since_ns, now_ns, false,
-					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
 	__atomic_store_n(&a->alloc.hits, 0, __ATOMIC_RELAXED);
-	if (elapsed_ns <= ALLOC_WINDOW_NS)
-		raise_interval(a, elapsed_ns);
-	else
-		lower_interval(a, hits, elapsed_ns);
+	change_interval(a, was,
+			elapsed_ns <= ALLOC_WINDOW_NS
+				? higher_than(was, elapsed_ns)
+				: lower_than(&a->alloc, was, hits, elapsed_ns));
 }
 
 void alloc_begin(struct agent *a, uint32_t interval)

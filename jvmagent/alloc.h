@@ -20,6 +20,7 @@ struct agent;
 struct alloc {
 	uint32_t wanted;	     /* mean interval that the consumer asked for, bytes */
 	uint32_t interval;	     /* atomic: the one in force */
+	uint32_t next;		     /* atomic: the one that was asked for last */
 	uint32_t hits;		     /* atomic: samples since window_ns */
 	uint64_t window_ns;	     /* atomic */
 	uint64_t draws[ALLOC_DRAWS]; /* atomic; see alloc.c */

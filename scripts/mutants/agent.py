@@ -104,7 +104,9 @@ MUTANTS = [
     Mutant("agent: a class that was not told has an id", CLASSES, "if (!named)\n\t\treturn 0;", "", ["test_agent_alloc"]),
     Mutant("agent: an interval holds from the next sample on", ALLOC, "interval = take_draw(&a->alloc, jni, interval);",
            "(void)take_draw(&a->alloc, jni, interval);", ["test_agent_alloc"]),
-    Mutant("agent: samples without a budget", ALLOC, "raise_interval(a, elapsed_ns);", ";", ["test_agent_alloc"]),
-    Mutant("agent: a raised interval stays", ALLOC, "lower_interval(a, hits, elapsed_ns);", ";", ["test_agent_alloc"]),
+    Mutant("agent: samples without a budget", ALLOC, "? higher_than(was, elapsed_ns)", "? was", ["test_agent_alloc"]),
+    Mutant("agent: a raised interval stays", ALLOC, ": lower_than(&a->alloc, was, hits, elapsed_ns)", ": was", ["test_agent_alloc"]),
+    Mutant("agent: who is late has the last word of intervals", ALLOC, "while (__atomic_load_n(&alloc->next, __ATOMIC_SEQ_CST) != interval);", "while (0);", ["test_agent_alloc"]),
+    Mutant("agent: an interval is raised twice for the same samples", ALLOC, "interval != was && __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED) == was", "interval != was", ["test_agent_alloc"]),
     Mutant("agent: classes stay marked", AGENT, "\t\tclasses_end(a);", "\t\t;", ["test_agent_alloc"]),
 ]

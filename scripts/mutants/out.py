@@ -34,7 +34,6 @@ MUTANTS = [
     Mutant("a full disk is seen too late", FILE, "return -errno;\n}\n\n/* A name that was made",
            "return 0;\n}\n\n/* A name that was made", WRITTEN),
     Mutant("a recording that goes on was killed", NAME, "&& flock(fd, LOCK_EX | LOCK_NB) == 0;", ";", RECORDED),
-    Mutant("a recording beside its view is not held", OUTPUT, "free_name_hold(output->file.fd);", ";", RECORDED),
     Mutant("what a kill left is written over", OUTPUT, "int r = outfile_create(path, &output->file, err);\n\n\tif (r == -EEXIST",
            "int r = outfile_open_in_place(path, &output->file, err);\n\n\tif (r == -EEXIST", RECORDED),
     Mutant("a recording stays beside its view", OUTPUT, "return !output->direct || (", "return (", RECORDED),
@@ -66,5 +65,10 @@ MUTANTS = [
            ["test_drive", "test_drive_loop"]),
     Mutant("a limit of files ends it without a flush", "userspace/cmd/drive/drive.c",
            "drive->old_sigxfsz = signal(SIGXFSZ, SIG_IGN);", "", ["test_drive"]),
+    Mutant("it ends with the first of its processes", "userspace/cmd/drive/drive.c", "if (!targets_look(&drive->targets))", "if (targets_look(&drive->targets) != SIZE_MAX)", ["test_drive"]),
+    Mutant("it does not end with its processes", "userspace/cmd/drive/drive.c", "if (!targets_look(&drive->targets))", "if (0)", ["test_drive"]),
+    Mutant("processes that have gone go on", "userspace/cmd/drive/drive.c", "if (r == 0 && !drive->targets.left)", "if (0)", ["test_drive"]),
+    Mutant("what cannot be watched has ended", "userspace/cmd/drive/targets.c", "targets->left -= errno == ESRCH;", "targets->left--;", ["test_drive"]),
+    Mutant("two write one file", "userspace/base/out/outfile.c", "if (flock(out->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK || out->is_new)", "if (1)", ["test_outfile"]),
     Mutant("SIGXFSZ stays ignored", "userspace/cmd/drive/drive.c", "signal(SIGXFSZ, drive.old_sigxfsz);", "", ["test_drive"]),
 ]

@@ -46,6 +46,24 @@ def hostprof_is_not_in_its_own_profile():
     expect_equal(total(of_pid(lines, recorder.pid)), 0, "samples of hostprof")
 
 
+@test
+def a_recording_ends_with_its_processes():
+    """Not with the first of them; what they did until then is there."""
+    need_root()
+    burners = [native("burn", 120), native("burn", 120)]
+    recorder = Recorder("-F", FREQUENCY, "-p", ",".join(str(burner.pid) for burner in burners))
+    for burner in burners:
+        let_run(burner.pid, FREQUENCY, {"burn": SAMPLES})
+        expect(recorder.running(), "hostprof has ended before its processes")
+        burner.signal(signal.SIGKILL)
+        burner.popen.wait()
+    wait_until(lambda: not recorder.running(), 30, "the end of the recording")
+    lines = collapsed(recorder.end())
+    for burner in burners:
+        came = total(of_pid(lines, burner.pid))
+        expect(came >= SAMPLES, f"only {came} samples of {burner.pid}")
+
+
 # linux/sched.h: struct clone_args
 CLONE_ARGS = ("flags pidfd child_tid parent_tid exit_signal stack stack_size tls set_tid "
               "set_tid_size").split()
@@ -80,8 +98,8 @@ def a_pid_that_is_used_again():
     need_root()
     other = os.path.join(temp_dir(), "reborn")
     shutil.copy(os.path.join(WORKLOADS, "burn"), other)
-    first = native("burn", 120)
-    recorder = Recorder("-F", FREQUENCY, "-p", first.pid)
+    first, other_target = native("burn", 120), start(["sleep", "120"])
+    recorder = Recorder("-F", FREQUENCY, "-p", f"{first.pid},{other_target.pid}")
     let_run(first.pid, FREQUENCY, {"burn": SAMPLES})
     first.signal(signal.SIGKILL)
     first.popen.wait()

@@ -64,21 +64,22 @@ struct fake_jvm {
 	bool no_agent_thread;
 	bool no_jvmti;
 	enum fake_failure fails;
-	jlong tags[FAKE_METHODS]; /* of classes */
-	jint loaded;		  /* classes, the first ones */
-	jint interval;		  /* between samples of allocations; -1: it cannot be set */
-	int intervals;		  /* times that it was set */
-	int environments;	  /* of JVMTI, that were asked for */
-	void (*asked)(void);	  /* an environment is asked for */
-	jint capacity;		  /* of local references, announced last */
-	int frames;		  /* of local references, not popped */
-	int allocated;		  /* by JVMTI, not given back */
-	int references;		  /* local ones, not given back */
-	pthread_t control;	  /* the agent's thread */
-	int agent_threads;	  /* that were started */
-	jthreadGroup group;	  /* of the agent's thread */
-	bool monitor_events;	  /* the capability is held */
-	const void *stored;	  /* the thread's local storage */
+	jlong tags[FAKE_METHODS];   /* of classes */
+	jint loaded;		    /* classes, the first ones */
+	jint interval;		    /* between samples of allocations; -1: it cannot be set */
+	int intervals;		    /* times that it was set */
+	void (*interval_set)(void); /* what others do before who has set it goes on; once */
+	int environments;	    /* of JVMTI, that were asked for */
+	void (*asked)(void);	    /* an environment is asked for */
+	jint capacity;		    /* of local references, announced last */
+	int frames;		    /* of local references, not popped */
+	int allocated;		    /* by JVMTI, not given back */
+	int references;		    /* local ones, not given back */
+	pthread_t control;	    /* the agent's thread */
+	int agent_threads;	    /* that were started */
+	jthreadGroup group;	    /* of the agent's thread */
+	bool monitor_events;	    /* the capability is held */
+	const void *stored;	    /* the thread's local storage */
 };
 
 static struct fake_jvm fake;

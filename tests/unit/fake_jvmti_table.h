@@ -156,12 +156,17 @@ static jvmtiError JNICALL fake_loaded_classes(jvmtiEnv *env, jint *ret_count, jc
 
 static jvmtiError JNICALL fake_set_interval(jvmtiEnv *env, jint interval)
 {
+	void (*others)(void) = fake.interval_set;
+
 	(void)env;
 	assert_true(interval > 0);
 	if (fake.interval < 0)
 		return JVMTI_ERROR_ILLEGAL_ARGUMENT;
 	fake.interval = interval;
 	fake.intervals++;
+	fake.interval_set = NULL;
+	if (others)
+		others();
 	return JVMTI_ERROR_NONE;
 }
 

@@ -47,11 +47,6 @@ int free_name_find(const char *stem, const char *extension, free_name_fn try, vo
 	return r;
 }
 
-void free_name_hold(int fd)
-{
-	(void)flock(fd, LOCK_EX | LOCK_NB);
-}
-
 bool free_name_is_leftover(const char *path)
 {
 	_cleanup_close_ int fd =

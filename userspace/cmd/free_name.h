@@ -17,10 +17,7 @@ typedef int (*free_name_fn)(const char *path, void *data, struct err *err);
 int free_name_find(const char *stem, const char *extension, free_name_fn try, void *data,
 		   char **ret_path, struct err *err);
 
-/* While FD is open, free_name_is_leftover() of its file is false. */
-void free_name_hold(int fd);
-
-/* A file of ours that nobody holds any more: whoever did was killed. */
+/* A file of ours that nobody writes any more (outfile_create() locks it): whoever did was killed. */
 bool free_name_is_leftover(const char *path);
 
 #endif

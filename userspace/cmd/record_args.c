@@ -136,7 +136,7 @@ static int parse_stream_format(const char *arg, void *value, struct err *err)
 	{ OPTION_TYPE_HEADING, .help = "What to profile (default: the whole host)" }, \
 	{ OPTION_TYPE_FLAG, 'a', "all", NULL, "all processes; with a command: until it ends", \
 	  &args.all, NULL }, \
-	{ OPTION_TYPE_CALLBACK, 'p', "pid", "PID,…", "these processes", NULL, parse_pids }, \
+	{ OPTION_TYPE_CALLBACK, 'p', "pid", "PID,…", "these processes, until the last of them ends", NULL, parse_pids }, \
 	{ OPTION_TYPE_STRING, 0, "cgroup", "PATH", "the processes of a cgroup and those below it", \
 	  &args.cgroup, NULL }, \
 	{ OPTION_TYPE_CALLBACK, 0, "cpu", "N,…", "only what runs on these cpus: 0,4-7", NULL, \

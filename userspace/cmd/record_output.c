@@ -60,8 +60,6 @@ static int create_partial(const char *path, void *data, struct err *err)
 
 	if (r == -EEXIST && !output->leftover && free_name_is_leftover(path))
 		output->leftover = xstrdup(path);
-	if (r == 0)
-		free_name_hold(output->file.fd);
 	return r;
 }
 

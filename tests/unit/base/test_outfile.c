@@ -45,6 +45,26 @@ static unsigned int count_files(const char *dir)
 	return count;
 }
 
+/* What the first one has written is not emptied, and it is free when that one has ended. */
+static void one_that_another_writes(void **state)
+{
+	struct fixture *f = *state;
+	struct outfile first, second;
+	struct err err;
+
+	assert_int_equal(outfile_open_in_place(f->path, &first, &err), 0);
+	assert_int_equal(file_write_all(first.fd, "first", 5), 0);
+	assert_int_equal(outfile_open_in_place(f->path, &second, &err), -EBUSY);
+	assert_non_null(strstr(err.text, f->path));
+	assert_non_null(strstr(err.hint, "another name"));
+	assert_content(f->path, "first");
+	assert_int_equal(outfile_commit(&first, &err), 0);
+	outfile_release(&first);
+	assert_int_equal(outfile_open_in_place(f->path, &second, &err), 0);
+	outfile_release(&second);
+	assert_content(f->path, "");
+}
+
 /* Nothing is left behind however hostprof ends. */
 static void test_output_has_no_name_before(void **state)
 {
@@ -238,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_output_appears_whole),
 		TEST(test_output_dropped),
+		TEST(one_that_another_writes),
 		TEST(test_output_has_no_name_before),
 		TEST(test_output_does_not_follow_a_trap),
 		TEST(test_output_through_a_link),

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -318,10 +319,66 @@ static void hurry_without_a_command(void **state)
 	assert_string_equal(strbuf_str(&run.log), "raise ");
 }
 
+static uint32_t begin_process(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	return (uint32_t)pid;
+}
+
+/* Which is not its parent's to know: it need not be a child of ours, and none is waited for. */
+static void until_its_processes_end(void **state)
+{
+	uint32_t pids[2];
+	struct drive_options options = { .recorder.capture = { .pids = pids, .pid_count = 2 },
+					 .duration_ns = 300 * MS };
+	struct recorder_result result;
+	uint64_t begin_ns = clock_now_ns();
+
+	(void)state;
+	pids[0] = begin_process();
+	pids[1] = begin_process();
+	kill((pid_t)pids[0], SIGKILL);
+	/* One of them goes on. */
+	assert_int_equal(drive(&options, &result), 0);
+	assert_true(clock_now_ns() - begin_ns >= 300 * MS);
+	kill((pid_t)pids[1], SIGKILL);
+	options.duration_ns = 0;
+	assert_int_equal(drive(&options, &result), 0);
+	assert_false(result.interrupted);
+	assert_int_equal(result.samples, 16);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(waitpid((pid_t)pids[i], NULL, 0), pids[i]);
+	/* Both pids are nobody's. */
+	assert_int_equal(drive(&options, &result), 0);
+	assert_string_equal(run.log.buf, "raise open start restore finish restore free ");
+}
+
+/* It is none that ends: a thread's number, and one that no process can have. */
+static void what_is_no_process_is_waited_for(void **state)
+{
+	const uint32_t pid = 0;
+	struct drive_options options = { .recorder.capture = { .pids = &pid, .pid_count = 1 },
+					 .duration_ns = 100 * MS };
+	struct recorder_result result;
+	uint64_t begin_ns = clock_now_ns();
+
+	(void)state;
+	assert_int_equal(drive(&options, &result), 0);
+	assert_true(clock_now_ns() - begin_ns >= 100 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(some_time),
+		TEST(until_its_processes_end),
+		TEST(what_is_no_process_is_waited_for),
 		TEST(broken_pipes_kill_nobody),
 		TEST(a_file_limit_kills_nobody),
 		TEST(progress),

@@ -219,6 +219,69 @@ static void rare_samples(void **state)
 	fake_drop(a);
 }
 
+static void use_up_the_budget(void)
+{
+	fake_passed_ns += ALLOC_WINDOW_NS / 2;
+	for (uint32_t i = 0; i < ALLOC_PER_WINDOW; i++)
+		sample_of(0, 24);
+}
+
+static void forget_what_was_wanted(void)
+{
+	alloc_begin(&agent, 3 * INTERVAL);
+}
+
+/* Who has told HotSpot of an interval has no cpu for a while. */
+static void others_change_it_meanwhile(void **state)
+{
+	struct agent *a = sampling_agent();
+
+	(void)state;
+	fake.interval_set = use_up_the_budget;
+	for (uint32_t i = 0; i < ALLOC_PER_WINDOW; i++)
+		sample_of(0, 24);
+	/* 16 times for 500 samples in no time, and at most four for those that came meanwhile. */
+	assert_in_range(fake.interval, 2 * INTERVAL, 4 * INTERVAL);
+	assert_int_equal(a->alloc.interval, fake.interval);
+	assert_int_equal(a->ring.header->alloc_interval, fake.interval);
+	fake.interval_set = forget_what_was_wanted;
+	use_up_the_budget();
+	assert_int_equal(fake.interval, 3 * INTERVAL);
+	assert_int_equal(a->alloc.interval, fake.interval);
+	fake_drop(a);
+}
+
+/* Or has counted samples of an interval that is another one now: not twice as much, not half of it again. */
+static void who_comes_late_changes_nothing(void **state)
+{
+	struct agent *a = sampling_agent();
+
+	(void)state;
+	set_interval(a, 8 * INTERVAL);
+	change_interval(a, INTERVAL, 16 * INTERVAL);
+	assert_int_equal(fake.interval, 8 * INTERVAL);
+	change_interval(a, 8 * INTERVAL, 4 * INTERVAL);
+	assert_int_equal(fake.interval, 4 * INTERVAL);
+	change_interval(a, 4 * INTERVAL, 4 * INTERVAL);
+	assert_int_equal(fake.intervals, 3);
+	fake_drop(a);
+}
+
+/* HotSpot has no such interval: what is in force stays. */
+static void one_that_cannot_be_set(void **state)
+{
+	struct agent *a = sampling_agent();
+
+	(void)state;
+	fake.interval = -1;
+	set_interval(a, 8 * INTERVAL);
+	assert_int_equal(a->alloc.interval, INTERVAL);
+	fake.interval = INTERVAL;
+	set_interval(a, 8 * INTERVAL);
+	assert_int_equal(a->alloc.interval, 8 * INTERVAL);
+	fake_drop(a);
+}
+
 static void at_the_end_classes_are_as_before(void **state)
 {
 	struct agent *a = sampling_agent();
@@ -283,6 +346,9 @@ int main(void)
 		cmocka_unit_test(budget_that_is_used),
 		cmocka_unit_test(draws_of_threads),
 		cmocka_unit_test(rare_samples),
+		cmocka_unit_test(others_change_it_meanwhile),
+		cmocka_unit_test(who_comes_late_changes_nothing),
+		cmocka_unit_test(one_that_cannot_be_set),
 		cmocka_unit_test(at_the_end_classes_are_as_before),
 		cmocka_unit_test(who_cannot),
 		cmocka_unit_test(nothing_without_an_agent),

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
@@ -126,6 +127,18 @@ static int empty_file(const struct outfile *out, struct err *err)
 	return ftruncate(out->fd, 0) < 0 ? write_failed(out, -errno, err) : 0;
 }
 
+/*
+ * Two that write to one file leave nothing that can be read. Not every file system has such locks; and who has just made the file has it, though somebody
+ * may look at this very moment whether it is locked.
+ */
+static int lock_file(const struct outfile *out, struct err *err)
+{
+	if (flock(out->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK || out->is_new)
+		return 0;
+	err_set(err, -EBUSY, "cannot write %s: another program is writing it", out->path);
+	return err_hint(err, "end that one, or give another name");
+}
+
 static int open_in_place(const char *path, struct outfile *out, struct err *err)
 {
 	bool is_regular;
@@ -141,7 +154,10 @@ static int open_in_place(const char *path, struct outfile *out, struct err *err)
 	if (r < 0)
 		return write_failed(out, r, err);
 	out->fd = r;
-	return !out->is_new && is_regular ? empty_file(out, err) : 0;
+	if (!is_regular)
+		return 0;
+	r = lock_file(out, err);
+	return r < 0 || out->is_new ? r : empty_file(out, err);
 }
 
 static int open_or_release(const char *path, bool stays_new, struct outfile *ret_out,

@@ -35,7 +35,7 @@ int outfile_open(const char *path, struct outfile *ret_out, struct err *err);
 /* The same under a name that nothing has, also when it is committed: else -EEXIST. */
 int outfile_open_new(const char *path, struct outfile *ret_out, struct err *err);
 
-/* An output that grows under its name, from nothing. A regular file can be read back, too. */
+/* An output that grows under its name, from nothing. A regular file can be read back, too, and is locked: -EBUSY when another one writes it so. */
 int outfile_open_in_place(const char *path, struct outfile *ret_out, struct err *err);
 
 /* The same, and -EEXIST when something has the name. */

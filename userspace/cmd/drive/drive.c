@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cmd/drive/command.h"
 #include "cmd/drive/priority.h"
+#include "cmd/drive/targets.h"
 
 #define PROGRESS_NS (500 * NSEC_PER_MSEC)
 
@@ -17,6 +18,7 @@ struct drive {
 	struct loop *loop;
 	struct recorder *recorder;
 	struct command command;
+	struct targets targets;
 	uint64_t start_ns;
 	bool interrupted;
 	void (*old_sigpipe)(int), (*old_sigxfsz)(int);
@@ -47,6 +49,25 @@ static void on_signal(int signo, void *data)
 		return;
 	drive->interrupted |= signo != SIGCHLD;
 	loop_quit(drive->loop);
+}
+
+static void on_target(void *data)
+{
+	struct drive *drive = data;
+
+	if (!targets_look(&drive->targets))
+		loop_quit(drive->loop);
+}
+
+/* With none of them left there is nothing to wait for; whoever gets one of their pids is another process. */
+static int watch_targets(struct drive *drive, struct err *err)
+{
+	const struct capture_options *capture = &drive->recorder_options.capture;
+	int r = targets_watch(&drive->targets, capture->pids, capture->pid_count, err);
+
+	if (r == 0 && !drive->targets.left)
+		return loop_add_deadline(drive->loop, drive->start_ns, on_deadline, drive, err);
+	return r < 0 ? r : loop_add_fd(drive->loop, drive->targets.epoll_fd, on_target, drive, err);
 }
 
 /*
@@ -99,6 +120,8 @@ static int run(struct drive *drive, struct recorder_result *ret_result, struct e
 	drive->start_ns = clock_now_ns();
 	if (options->command)
 		r = command_go(&drive->command, options->command[0], err);
+	else if (drive->recorder_options.capture.pid_count)
+		r = watch_targets(drive, err);
 	if (r == 0 && options->duration_ns)
 		r = loop_add_deadline(drive->loop, drive->start_ns + options->duration_ns,
 				      on_deadline, drive, err);
@@ -120,7 +143,8 @@ int drive_run(const struct drive_options *options, struct recorder_result *ret_r
 {
 	struct drive drive = { .options = options,
 			       .recorder_options = options->recorder,
-			       .command = COMMAND_INIT };
+			       .command = COMMAND_INIT,
+			       .targets = TARGETS_INIT };
 	struct recorder_result result;
 	int r = open_all(&drive, err);
 
@@ -135,6 +159,7 @@ int drive_run(const struct drive_options *options, struct recorder_result *ret_r
 	recorder_free(drive.recorder);
 	command_release(&drive.command);
 	loop_free(drive.loop);
+	targets_release(&drive.targets);
 	signal(SIGPIPE, drive.old_sigpipe);
 	signal(SIGXFSZ, drive.old_sigxfsz);
 	return r;

@@ -12,7 +12,8 @@ struct drive_progress {
 
 struct drive_options {
 	struct recorder_options recorder;
-	uint64_t duration_ns; /* 0: until a signal, or until the command ends */
+	uint64_t
+		duration_ns; /* 0: until a signal, or until the command or the processes of -p end */
 	char *const *command; /* NULL-terminated argv to start and profile; NULL: none */
 	bool whole_host;      /* with a command: profile all processes until it ends */
 	/* Called about twice a second; may be NULL. */
@@ -26,7 +27,7 @@ struct drive_options {
 void drive_hurry(char *const *command);
 
 /*
- * Sample until the time is over, the command has ended, a sink fails, or SIGINT, SIGTERM or SIGHUP
+ * Sample until the time is over, the command or each process of -p has ended, a sink fails, or SIGINT, SIGTERM or SIGHUP
  * comes, which is no error. SIGPIPE is ignored meanwhile, but not by the command.
  */
 int drive_run(const struct drive_options *options, struct recorder_result *ret_result,

@@ -206,59 +206,62 @@ static void shares_of_a_shortage(void **state)
 	assert_int_equal(plan.parse_bytes, (24 - 8 - 1 - 3) * mb * 40 / 100);
 }
 
+static uint64_t pages(uint64_t count)
+{
+	return count * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A 128th of its limit are 100 pages. Has it given back what is free so often then? */
+static void tidy(struct memory_guard *guard, unsigned int trims)
+{
+	memory_guard_tidy(guard);
+	assert_int_equal(f.trims, trims);
+}
+
+static void begin_tidy(struct memory_guard *guard)
+{
+	memory_guard_init(guard, pages(12800), 0);
+	show(guard, "9000 1000 1");
+	tidy(guard, 1);
+}
+
 /* What was freed goes back when there is a 128th more than after the last time, not at each look. */
 static void holes_are_given_back(void **state)
 {
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct memory_guard guard;
 
 	(void)state;
-	memory_guard_init(&guard, 12800 * page, 0);
-	show(&guard, "9000 1000 1");
-	memory_guard_tidy(&guard);
-	assert_int_equal(f.trims, 1);
+	begin_tidy(&guard);
 	assert_int_equal(f.kept, 0);
 	show(&guard, "9000 1100 1");
-	memory_guard_tidy(&guard);
-	assert_int_equal(f.trims, 1);
+	tidy(&guard, 1);
 	show(&guard, "9000 1101 1");
-	memory_guard_tidy(&guard);
-	memory_guard_tidy(&guard);
-	assert_int_equal(f.trims, 2);
+	tidy(&guard, 2);
+	tidy(&guard, 2);
 	show(&guard, "9000 1202 1");
-	memory_guard_tidy(&guard);
-	assert_int_equal(f.trims, 3);
+	tidy(&guard, 3);
 	memory_guard_release(&guard);
 }
 
 /* Of processes that have ended: nothing grows, and what they had is not given back by itself. */
 static void what_became_free_is_given_back(void **state)
 {
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct memory_guard guard;
 
 	(void)state;
-	memory_guard_init(&guard, 12800 * page, 0);
-	show(&guard, "9000 1000 1");
-	f.holes = 50 * page;
-	memory_guard_tidy(&guard);
-	assert_int_equal(f.trims, 1);
-	f.holes = 150 * page;
-	memory_guard_tidy(&guard);
-	assert_int_equal(f.trims, 1);
+	f.holes = pages(50);
+	begin_tidy(&guard);
+	f.holes = pages(150);
+	tidy(&guard, 1);
 	f.holes++;
-	memory_guard_tidy(&guard);
-	assert_int_equal(f.trims, 2);
+	tidy(&guard, 2);
 	/* They are holes still, but nobody's memory. */
-	memory_guard_tidy(&guard);
-	assert_int_equal(f.trims, 2);
+	tidy(&guard, 2);
 	/* They were used, and are free again. */
-	f.holes = 20 * page;
-	memory_guard_tidy(&guard);
-	assert_int_equal(f.trims, 2);
-	f.holes = 121 * page;
-	memory_guard_tidy(&guard);
-	assert_int_equal(f.trims, 3);
+	f.holes = pages(20);
+	tidy(&guard, 2);
+	f.holes = pages(121);
+	tidy(&guard, 3);
 	memory_guard_release(&guard);
 }
 

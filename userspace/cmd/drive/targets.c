@@ -11,12 +11,6 @@
 
 #define AT_ONCE 16
 
-static void forget(struct targets *targets, size_t at)
-{
-	closep(&targets->fds[at]);
-	targets->fds[at] = -1;
-}
-
 /* A pid that nobody has is one whose process has ended. */
 static void watch(struct targets *targets, uint32_t pid, size_t at)
 {
@@ -27,7 +21,7 @@ static void watch(struct targets *targets, uint32_t pid, size_t at)
 	if (fd < 0)
 		targets->left -= errno == ESRCH;
 	else if (epoll_ctl(targets->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
-		forget(targets, at);
+		close(TAKE_FD(targets->fds[at]));
 }
 
 int targets_watch(struct targets *targets, const uint32_t *pids, size_t count, struct err *err)
@@ -48,7 +42,7 @@ size_t targets_look(struct targets *targets)
 	int n = epoll_wait(targets->epoll_fd, events, AT_ONCE, 0);
 
 	for (int i = 0; i < n; i++) {
-		forget(targets, events[i].data.u64);
+		close(TAKE_FD(targets->fds[events[i].data.u64]));
 		targets->left--;
 	}
 	return targets->left;
